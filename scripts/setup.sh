@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests also a Chromium, in which
-# the report is looked at, an SSH server, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
+# the report is looked at, memcached, an SSH server, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
 # also shellcheck and cargo-deny. Says what it does before it does it; asks nothing. Does nothing when everything is there.
 set -euo pipefail
 
@@ -66,6 +66,13 @@ if [ "${1:-}" = --tests ] && ! have chromium && ! have chromium-browser && ! hav
   else
     say "no Chromium here and no apt-get to install it: the report's browser test will be skipped"
   fi
+fi
+
+# Caches in front of a database.
+if [ "${1:-}" = --tests ] && ! have memcached && have apt-get; then
+  say "installing with apt-get: memcached"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends memcached >/dev/null
 fi
 
 # Machines by SSH are tested in network namespaces of this one.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use catalog::GIB;
+use database::memcached::PROGRAM;
 use process::machine;
 use wire::{Demand, Needs, Problem};
 
@@ -56,6 +57,10 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     {
         let fix = "or leave the limits to the kernel: volumes = \"throttled\" in [provider.local]";
         problems.push(lacks(error.to_string(), fix));
+    }
+    if needs.caches && guarded::program(PROGRAM).is_none() {
+        let what = format!("{PROGRAM} is not installed here, and a configuration has a cache_tier of it");
+        problems.push(lacks(what, format!("apt-get install {PROGRAM}, or dnf install {PROGRAM}")));
     }
     if needs.arrays {
         let of_arrays = storage::Array::problems();

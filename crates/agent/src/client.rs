@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use database::memcached::{Cached, CachesAt};
 use database::{Client, ClientWork, ExistingError, Found, OwnWork, ReadRecording, TableAt};
-use engine::{LoadPlan, ReadBack, TrialPlan, Writes};
-use evidence::WriteCheck;
+use engine::{Connect, LoadPlan, ReadBack, TrialPlan, Writes};
+use evidence::{CacheAnswer, Series, WriteCheck};
 use experiment::{Consistency, Definition, LoadLevel, Mix, Replay};
 use monitor::{Monitor, Sources};
 use process::machine;
 use wire::{
-    ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, OwnRows, Reply, RequestError, Second, TrialResult,
-    TrialTask,
+    CacheReads, ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, OwnRows, Reply, RequestError, Second,
+    TrialResult, TrialTask, WarmRound,
 };
 
 use super::outbox::Outbox;
@@ -93,19 +94,29 @@ fn connect<C: Client>(endpoint: &Endpoint, fields: u32) -> C {
 }
 
 /// The client of a trial that asks for what this definition says.
-fn of_trial<C: Client>(task: &TrialTask, definition: &Definition, outbox: &Outbox) -> Result<C, RequestError> {
+fn of_trial<C: Client>(task: &TrialTask, definition: &Definition, outbox: &Outbox) -> Result<Cached<C>, RequestError> {
     let client = connect::<C>(&task.endpoint, task.dataset.fields);
+    let caches = task.endpoint.cache.as_ref().map(|cache| CachesAt {
+        nodes: cache.nodes.clone(),
+        ttl_s: cache.ttl_s,
+        policy: cache.policy,
+        fields: task.dataset.fields,
+    });
+    if caches.as_ref().is_some_and(|caches| caches.nodes.is_empty()) {
+        return Err(RequestError::new("the configuration has a cache_tier, and no host has started its nodes"));
+    }
     let Some(own) = &task.own else {
-        return Ok(client);
+        return Ok(Cached::new(client, caches));
     };
     let own = own.of_workload(definition);
-    Ok(client.with_own(match &own.replay {
+    let work = match &own.replay {
         Some(replay) => {
             let recording = recording(replay, outbox)?;
             OwnWork::replay(own, recording)
         }
         None => OwnWork::requests(own, task.number, task.clients),
-    }))
+    };
+    Ok(Cached::new(client.with_own(work), caches))
 }
 
 /// The recording that was read last: all trials of an experiment replay the same one.
@@ -224,7 +235,18 @@ fn warm<C: Client>(
     let connect = of_trial::<C>(task, &warm_up.definition, outbox)?;
     let warmed = engine::run_trial(&connect, &warm_up, &mut |_| {}, &outbox.cancelled);
     let warmed = unless_cancelled(warmed, outbox)?;
-    Ok(Reply::Warm(warmed.result.completed.values().sum()))
+    let answered = |answer| {
+        let intervals = warmed.intervals.iter().filter(|interval| interval.series == Series::Cache(answer));
+        intervals.map(|interval| interval.histogram.len()).sum::<u64>()
+    };
+    let of = |is_meant: fn(CacheAnswer) -> bool| {
+        CacheAnswer::ALL.into_iter().filter(|answer| is_meant(*answer)).map(answered).sum::<u64>()
+    };
+    let (hits, reads) = (of(CacheAnswer::is_hit), of(|_| true));
+    Ok(Reply::Warm(WarmRound {
+        operations: warmed.result.completed.values().sum(),
+        cache: (reads > 0).then_some(CacheReads { reads, hits }),
+    }))
 }
 
 /// A workload without what it inserts, or with what it reads alone. Of the user's own statements those that do not
@@ -305,7 +327,7 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
 /// Whether what was acknowledged is still there: after everything that is measured.
 fn look_for(
     writes: Writes,
-    connect: &impl Client,
+    connect: &(impl Connect + Sync),
     plan: &TrialPlan,
     consistency: Consistency,
     outbox: &Outbox,
@@ -343,7 +365,7 @@ const LOOK_EVERY: usize = 5;
 /// checked these are stamped too, but not looked for: one with a timestamp of the database's clock that arrives late
 /// could cover a stamped one of the trial.
 fn until_rest(
-    connect: &impl Client,
+    connect: &(impl Connect + Sync),
     plan: &TrialPlan,
     most_s: f64,
     outbox: &Outbox,

@@ -8,6 +8,7 @@ use experiment::{CacheState, DataSetFiles, Setup};
 use wire::{DatabaseRequest, MachineUse, Reply, RequestError, StoppedTrial, UnderTest};
 
 use super::backing::{Store, is_limited};
+use super::cache_tier::CacheTier;
 use super::check::problems;
 use super::foreign_node::Watching;
 use super::fork::Fork;
@@ -385,6 +386,10 @@ impl Opened {
         let prepared = prepared.ok_or_else(|| RequestError::new(format!("configuration {name} was not prepared")))?;
         let volumes = &mut prepared.volumes;
         let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, fork)?);
+        if let Some(caches) = setup.cache_tier.as_ref().filter(|_| self.database.is_first()) {
+            let beside = self.database.address();
+            trial.put_in_front(CacheTier::start(&self.host, caches, beside, database_cpus)?);
+        }
         let started = trial.start(&self.host, &self.database, volumes, how)?;
         Ok(Reply::Started(Box::new(started)))
     }
@@ -448,6 +453,7 @@ impl Opened {
         let mut stopped = StoppedTrial {
             program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
             page_cache_off: self.trial.as_mut().and_then(Trial::take_page_cache_problem),
+            caches_lost: self.trial.as_mut().and_then(Trial::caches_lost),
             others: self.trial.as_ref().map(Trial::others).unwrap_or_default(),
             ..StoppedTrial::default()
         };

@@ -5,6 +5,7 @@
 
 mod absence;
 mod backing;
+mod cache_tier;
 mod check;
 mod client;
 mod database;

@@ -161,7 +161,8 @@ impl Database {
         &self.addresses
     }
 
-    fn address(&self) -> Ipv4Addr {
+    /// That of this one.
+    pub fn address(&self) -> Ipv4Addr {
         self.addresses[self.index as usize]
     }
 

@@ -18,6 +18,7 @@ use process::machine::unix_ms;
 use wire::{Moments, Reply, RequestError, StartedTrial};
 
 use super::absence::{self, Absence};
+use super::cache_tier::CacheTier;
 use super::disk_fault;
 use super::fork::{Fork, Node};
 use super::host::Host;
@@ -33,6 +34,8 @@ use super::warming::{self, Reads, SettledCache};
 pub(super) struct Trial {
     setup: Setup,
     fork: Fork,
+    /// The caches in front of the database, where this host has them.
+    caches: Option<CacheTier>,
     /// Whether the node brings files into shape by itself: one with a backlog does not before measurement begins.
     maintains_itself: bool,
     monitor: Option<Monitor>,
@@ -64,6 +67,7 @@ impl Trial {
         Ok(Self {
             setup: setup.clone(),
             fork,
+            caches: None,
             maintains_itself: setup.backlog.is_none(),
             monitor: None,
             others: None,
@@ -74,6 +78,11 @@ impl Trial {
             began_unix_ms,
             clock,
         })
+    }
+
+    /// The client asks these before it asks the database.
+    pub fn put_in_front(&mut self, caches: CacheTier) {
+        self.caches = Some(caches);
     }
 
     /// What its configuration became.
@@ -122,6 +131,7 @@ impl Trial {
             warmed: None,
             to_rest: Some(self.fork.brought_to_rest(workload, budget_bytes, database.product.compiles_itself())),
             fork: Some(self.fork.facts()),
+            caches: self.caches.as_ref().map(CacheTier::addresses).unwrap_or_default(),
         })
     }
 
@@ -148,7 +158,8 @@ impl Trial {
     }
 
     /// The database takes the data set in again, as it was loaded; nothing of it is in the page cache, unless that is
-    /// to be warm: then it is what was noted of an earlier trial, or as much as fits.
+    /// to be warm: then it is what was noted of an earlier trial, or as much as fits. Caches in front of it are empty:
+    /// what was written meanwhile is in no data set any more.
     pub fn renew(
         &mut self,
         host: &Host,
@@ -157,6 +168,9 @@ impl Trial {
         (cache, noted): (CacheState, Option<&SettledCache>),
     ) -> Result<Reply, RequestError> {
         host.outbox.progress("restoring the data set", None);
+        if let Some(caches) = &mut self.caches {
+            caches.empty(host)?;
+        }
         match database.renewal() {
             Renewal::InPlace => self.take_in(volumes)?,
             Renewal::AnotherProcess => self.start_anew(host, database, volumes)?,
@@ -236,6 +250,7 @@ impl Trial {
     pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, RequestError> {
         with(self.fork.node()?, |n| n.come_to_rest())?;
         self.fork.limits.enforce(volumes)?;
+        self.caches.as_ref().map_or(Ok(()), CacheTier::hold)?;
         // What it was while nothing was limited is nobody's problem.
         drop(self.fork.limits.take_page_cache_problem());
         let node = Arc::clone(self.fork.node()?);
@@ -265,7 +280,10 @@ impl Trial {
     fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), RequestError> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
-        let metrics = with(node, |n| n.metrics(KEYSPACE, &self.fork.tables))?;
+        let mut metrics = with(node, |n| n.metrics(KEYSPACE, &self.fork.tables))?;
+        if let Some(caches) = &self.caches {
+            metrics = caches.with(metrics)?;
+        }
         let served = volumes.served();
         self.others.get_or_insert_with(|| OthersWatch::begin(Path::new("/")));
         self.monitor = Some(watch(sources, metrics, node, &self.away, served, host.outbox.clone()));
@@ -353,6 +371,11 @@ impl Trial {
         self.fork.limits.take_page_cache_problem()
     }
 
+    /// Which caches in front of its database have ended by themselves, and how, in words.
+    pub fn caches_lost(&mut self) -> Option<String> {
+        self.caches.as_mut().and_then(CacheTier::lost)
+    }
+
     /// Programs outside of the run that have used this host's CPUs since it is watched.
     pub fn others(&self) -> Vec<OtherProgram> {
         let used = |watch: &OthersWatch| watch.end(Path::new("/"), std::process::id());
@@ -377,16 +400,19 @@ impl Trial {
         if let Some(monitor) = self.monitor.take() {
             monitor.stop();
         }
+        let caches = self.caches.take().map_or(Ok(()), CacheTier::end);
         // A process that waits until a small volume has taken what it wrote cannot be killed either.
         let relaxed = volumes.map_or(Ok(()), |volumes| self.fork.limits.relax(volumes));
         let mut logs = std::mem::take(&mut self.earlier_logs);
         logs.extend(self.fork.logs());
         if keeps && volumes.is_some() {
             relaxed?;
+            caches?;
             self.fork.begin_logs();
             return Ok((logs, Some(self.fork)));
         }
         self.fork.end()?;
+        caches?;
         // Last: rules that cannot be removed stay in the ledger, and must not leave a node running.
         if let Some(Absence::Cut(cut)) = self.absence.take() {
             cut.end()?;

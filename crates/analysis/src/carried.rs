@@ -117,7 +117,7 @@ fn limited_here(cell: &CellAnalysis, short: &BTreeSet<LimitKind>) -> Option<OfTh
         return None;
     }
     match limit.kind {
-        LimitKind::Cpu | LimitKind::Gc => Some(OfThisMachine::Cpu),
+        LimitKind::Cpu | LimitKind::Gc | LimitKind::CacheTierCpu => Some(OfThisMachine::Cpu),
         LimitKind::Client => Some(OfThisMachine::Client),
         kind if kind.is_volume() => Some(OfThisMachine::Disk),
         LimitKind::NoneFound | LimitKind::Compaction => near(cell),

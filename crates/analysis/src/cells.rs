@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::{HostId, OperationKind};
+use evidence::HostId;
 use experiment::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
 use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseFigures, InvalidTrial, LatencyAnalysis, NodeAnalysis};
-use crate::faults;
 use crate::host::VolumeActivity;
 use crate::latency::{SeriesLatency, across_trials};
 use crate::limit::{self, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::rules::cassandra::compaction_backlog;
+use crate::{cache_tier, faults};
 
 /// Confidence of the intervals of cells and ratios.
 pub const CONFIDENCE: f64 = 0.95;
@@ -81,6 +81,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         limit: limit::named(&by_node, &undisturbed),
         nodes: nodes(&by_node, &undisturbed),
         data_volumes: data_volumes(&undisturbed),
+        cache_tier: cache_tier::of_cell(setup, &valid, latencies(&valid, |t| &t.cache)),
         faults: faults::faults(plan, setup, &valid),
         writes: faults::writes(trials),
         usd_per_month: None,
@@ -174,11 +175,11 @@ fn data_volumes(trials: &[&TrialMeasurement]) -> Vec<DataVolumeAnalysis> {
         .collect()
 }
 
-fn latencies(
+fn latencies<K: Ord + Copy>(
     trials: &[&TrialMeasurement],
-    series: impl Fn(&TrialMeasurement) -> &BTreeMap<OperationKind, SeriesLatency>,
-) -> BTreeMap<OperationKind, LatencyAnalysis> {
-    let kinds: BTreeSet<OperationKind> = trials.iter().flat_map(|t| series(t).keys().copied()).collect();
+    series: impl Fn(&TrialMeasurement) -> &BTreeMap<K, SeriesLatency>,
+) -> BTreeMap<K, LatencyAnalysis> {
+    let kinds: BTreeSet<K> = trials.iter().flat_map(|t| series(t).keys().copied()).collect();
     kinds
         .into_iter()
         .filter_map(|kind| {

@@ -24,6 +24,7 @@ pub fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationF
         && one.placement == other.placement
         && one.consistency == other.consistency
         && one.layout == other.layout
+        && one.cache_tier == other.cache_tier
         && one.volumes.iter().map(volume).eq(other.volumes.iter().map(volume))
         && one.volumes.iter().map(|v| &v.label).eq(other.volumes.iter().map(|v| &v.label))
 }

@@ -60,6 +60,8 @@ pub struct DatabaseHost {
     pub retransmits_per_mb: Option<f64>,
     /// How often the database process changed.
     pub restarts: Option<u64>,
+    /// CPUs that caches in front of the database used, where they are watched on this host.
+    pub cache_cpus_used: Option<f64>,
     /// What the database itself reported.
     pub work: DatabaseWork,
 }
@@ -238,6 +240,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .zip(delta(|h| h.network_sent_bytes))
             .and_then(|(again, bytes)| stats::ratio(again, bytes / 1e6)),
         restarts: restarts(window),
+        cache_cpus_used: work.total(&reported::memcached::CPU_S).and_then(|cpu_s| stats::ratio(cpu_s, length)),
         work,
     }
 }

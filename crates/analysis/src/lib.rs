@@ -17,6 +17,7 @@ mod backlog;
 pub mod burst;
 mod cache;
 mod cache_curve;
+mod cache_tier;
 mod capacity;
 mod carried;
 mod cells;
@@ -86,14 +87,15 @@ pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use decision::UNTESTED_SHARE;
 pub use document::{
     Analysis, AnswerOutcome, AnyOf, BestOfAlike, Bound, BoundIs, CacheCurve, CacheEffect, CachePoint, CachePrediction,
-    Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis, CellChange, Change,
-    Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseFigures, DecidedBy, Decision,
-    Delivered, Doubt, Durability, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell, GateOutcome, GateResult,
-    HintFiles, InvalidTrial, LONGEST, LatencyAnalysis, LimitedHere, Meets, Metric, Missed, Need, NodeAnalysis,
-    NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate, PhaseAnalysis,
-    PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread, Scaling,
-    ScalingPoint, Sickness, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict,
-    Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    CacheTierAnalysis, Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis,
+    CellChange, Change, Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseFigures,
+    DecidedBy, Decision, Delivered, Doubt, Durability, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
+    GateOutcome, GateResult, HintFiles, InvalidTrial, LONGEST, LatencyAnalysis, LimitedHere, Meets, Metric, Missed,
+    Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate,
+    PhaseAnalysis, PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread,
+    Scaling, ScalingPoint, Sickness, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney,
+    ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide,
+    WritesAnalysis,
 };
 pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
@@ -116,8 +118,8 @@ pub use physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, Gain
 pub use precision::{Precision, Widest, precision};
 pub use progress::Second;
 pub use rest::{
-    cache_is_recalled, cache_is_settled, code_is_warm, compilers_are_quiet, rounds_of_a_turnover,
-    settled_reads_per_operation,
+    cache_is_recalled, cache_is_settled, cache_tier_is_settled, code_is_warm, compilers_are_quiet,
+    rounds_of_a_turnover, settled_reads_per_operation,
 };
 pub use rule::{Remark, Rule, RuleFigures, Severity};
 pub use run_evidence::RunEvidence;
@@ -126,7 +128,7 @@ pub use seen::SeenOn;
 pub use steady::Window;
 pub use work::{Course, DatabaseWork};
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ProbeResult, RUNTIMES};
+pub use evidence::{CacheAnswer, DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ProbeResult, RUNTIMES};
 pub use experiment::{
     Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
     CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
@@ -374,6 +376,9 @@ fn configurations(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -
                     .configuration(&setup.configuration)
                     .and_then(|configuration| configuration.instance.bandwidth_weighting),
                 instance_limits: setup.instance_limits,
+                cache_tier: plan
+                    .configuration(&setup.configuration)
+                    .and_then(|configuration| Some(configuration.cache_tier.as_ref()?.label())),
                 volumes: setup
                     .volumes()
                     .map(|v| VolumeReport {

@@ -59,6 +59,7 @@ impl Latencies {
             response: BTreeMap::new(),
             service: BTreeMap::new(),
             failed: BTreeMap::new(),
+            cache: BTreeMap::new(),
             curves: BTreeMap::new(),
             hosts: node::hosts(record)
                 .into_iter()
@@ -99,6 +100,7 @@ impl Latencies {
             response: BTreeMap::new(),
             service: BTreeMap::new(),
             failed: BTreeMap::new(),
+            cache: BTreeMap::new(),
             curves: BTreeMap::new(),
             hosts: trial.hosts.clone(),
             background: Vec::new(),
@@ -130,7 +132,7 @@ impl Latencies {
             match series {
                 Series::Response(kind) => drop(client.completed.insert(kind, histogram.len())),
                 Series::Failed(kind) => drop(client.errors.insert(kind, histogram.len())),
-                Series::Service(_) => {}
+                Series::Service(_) | Series::Cache(_) => {}
             }
         }
         client.operations_sent = client.completed.values().chain(client.errors.values()).sum();
@@ -179,6 +181,7 @@ impl TrialMeasurement {
                 }
                 Series::Service(kind) => drop(self.service.insert(kind, figures)),
                 Series::Failed(kind) => drop(self.failed.insert(kind, figures)),
+                Series::Cache(answer) => drop(self.cache.insert(answer, figures)),
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{ErrorKind, HostId, HostSample, Imported, Interval, OperationKind, TrialRecord, Validity};
+use evidence::{CacheAnswer, ErrorKind, HostId, HostSample, Imported, Interval, OperationKind, TrialRecord, Validity};
 use experiment::{Definition, Plan, VolumeRole};
 use reported::{Figure, Nodes, Of, Series};
 
@@ -59,6 +59,8 @@ pub struct TrialMeasurement {
     pub service: BTreeMap<OperationKind, SeriesLatency>,
     /// Response times of failed operations.
     pub failed: BTreeMap<ErrorKind, SeriesLatency>,
+    /// Reads by how caches in front of the database answered them, from sent to done; empty where there are none.
+    pub cache: BTreeMap<CacheAnswer, SeriesLatency>,
     /// (quantile, microseconds) of the response times by kind.
     pub curves: BTreeMap<OperationKind, Vec<(f64, f64)>>,
     /// What each database host showed in the window; at least one. Where faults were planned, in the part of it before
@@ -139,10 +141,14 @@ impl TrialMeasurement {
         reading.filter_map(|statement| self.response.get(&statement.kind)).map(|f| f.samples).sum()
     }
 
-    /// Operations of YCSB that read from the database and completed in the seconds that count.
+    /// Operations of YCSB that read from the database and completed in the seconds that count: not those that caches in
+    /// front of it answered.
     pub fn completed_reads(&self) -> u64 {
         use OperationKind::{Read, ReadModifyWrite, Scan};
-        [Read, Scan, ReadModifyWrite].iter().filter_map(|k| self.response.get(k)).map(|f| f.samples).sum()
+        let all: u64 =
+            [Read, Scan, ReadModifyWrite].iter().filter_map(|k| self.response.get(k)).map(|f| f.samples).sum();
+        let hits = self.cache.iter().filter(|(answer, _)| answer.is_hit());
+        all.saturating_sub(hits.map(|(_, of)| of.samples).sum())
     }
 
     /// Completed operations per second in the seconds that count; answers that came after them are left out.

@@ -23,6 +23,9 @@ const ROUNDS_MIN: usize = 8;
 /// Device reads for each operation may differ by so much, as a share, between the third and the last quarter of what
 /// was brought.
 const QUARTERS_LEVEL: f64 = 0.015;
+/// The hit ratio of caches in front of a database may differ by so much between the third and the last quarter of the
+/// rounds: half a point, which is less than what is asked of a prediction of it (ours).
+const HIT_RATIO_LEVEL: f64 = 0.005;
 /// Two rounds of a page cache that was filled with what had settled may differ from that by so much, as a share: what
 /// rounds of a second differ by when nothing changes (measured: 1 to 4 %, one by one).
 const RECALLED_LEVEL: f64 = 0.03;
@@ -59,6 +62,20 @@ pub fn cache_is_settled(rounds: &[RestRound], page_cache_bytes: Option<u64>) -> 
     }
     let turned_over = page_cache_bytes.is_none_or(|bytes| brought(rounds) >= TURNED_OVER * bytes as f64);
     turned_over && rounds.len() >= ROUNDS_MIN && quarters_are_level(rounds)
+}
+
+/// Whether caches in front of a database hold what the workload's keys leave in them: their hit ratio has stopped
+/// changing, over the third and the last quarter of the rounds. A round without such a ratio has none in front.
+pub fn cache_tier_is_settled(rounds: &[RestRound]) -> bool {
+    let ratios: Vec<f64> = rounds.iter().filter_map(|round| round.cache_hit_ratio).collect();
+    if ratios.is_empty() {
+        return true;
+    }
+    let quarter = ratios.len() / 4;
+    let mean = |ratios: &[f64]| ratios.iter().sum::<f64>() / ratios.len() as f64;
+    let (before, last) = ratios.split_at(ratios.len() - quarter);
+    let third = &before[before.len() - quarter..];
+    rounds.len() >= ROUNDS_MIN && (mean(third) - mean(last)).abs() <= HIT_RATIO_LEVEL
 }
 
 fn quarters_are_level(rounds: &[RestRound]) -> bool {
@@ -149,6 +166,7 @@ mod tests {
             device_reads,
             read_bytes: device_reads * 16_384.0,
             cached_bytes: None,
+            cache_hit_ratio: None,
         }
     }
 
@@ -197,6 +215,20 @@ mod tests {
         let first = (8..200).find(|n| cache_is_settled(&with_reads(&curve(*n)), None)).unwrap();
         let left = 1.0 - curve(first).last().unwrap() / 1_000.0;
         assert!((0.002..0.02).contains(&left), "{first} rounds, {left} of the level to go");
+    }
+
+    #[test]
+    fn a_cache_tier_is_settled_when_its_hit_ratio_has_stopped_changing() {
+        let settled = |ratios: &[f64]| {
+            let rounds =
+                ratios.iter().map(|ratio| RestRound { cache_hit_ratio: Some(*ratio), ..round(1_000, None, 0.0) });
+            cache_tier_is_settled(&rounds.collect::<Vec<_>>())
+        };
+        assert!(cache_tier_is_settled(&with_reads(&[900.0])), "there is none");
+        assert!(!settled(&[0.8; 7]), "seven rounds show little");
+        assert!(settled(&[0.8; 8]));
+        assert!(!settled(&[0.5, 0.6, 0.65, 0.7, 0.73, 0.75, 0.77, 0.78]), "it still fills");
+        assert!(settled(&[0.1, 0.4, 0.6, 0.7, 0.798, 0.803, 0.799, 0.802]), "it differs by chance");
     }
 
     #[test]

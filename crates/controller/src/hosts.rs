@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use database::loader;
 use evidence::HostId;
-use experiment::{Cluster, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
+use experiment::{CacheTierSetup, Cluster, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
 use wire::{Demand, MachineUse, Needs};
 
 use super::agents::Agents;
@@ -111,11 +111,12 @@ pub(super) fn needs(
         }),
         served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
         arrays: started(setups).any(|setup| setup.chunk_kib().is_some()),
-        cpus: most(&|setup: &Setup| setup.cpus),
+        cpus: most(&|setup: &Setup| setup.cpus + of_caches(setup, CacheTierSetup::all_cpus)),
         memory: larger(
             most(&|setup: &Setup| {
                 let of_workload = |w: &Definition| plan.caches.setup(setup, &w.name, &plan.dataset).memory_limit_bytes;
-                plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64
+                let of_caches = of_caches(setup, |caches| caches.memory_limit_bytes() as f64 * f64::from(caches.nodes));
+                plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64 + of_caches
             }),
             // It is there before any configuration is.
             most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64)
@@ -126,7 +127,13 @@ pub(super) fn needs(
             DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
             DataSetPlace::S3 { .. } => None,
         }),
+        caches: started(setups).any(|setup| setup.cache_tier.is_some()),
     }
+}
+
+/// What the caches in front of a configuration's database need in all, for each of its nodes: they are on its machine.
+fn of_caches(setup: &Setup, need: impl Fn(&CacheTierSetup) -> f64) -> f64 {
+    setup.cache_tier.as_ref().map_or(0.0, need) / f64::from(setup.placement.nodes.max(1))
 }
 
 /// The one that needs more.

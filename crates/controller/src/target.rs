@@ -51,6 +51,7 @@ impl Target {
             request_timeout_s,
             access: self.access.clone(),
             driver_only: database::driver_only(),
+            cache: None,
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | [`loader`] | what a database that loads a data set takes of its host |
 //! | [`cassandra`] | Apache Cassandra behind that seam; one module per database |
 //! | [`postgresql`] | PostgreSQL behind it |
+//! | [`memcached`] | caches in front of a database: how a client uses them, what they report |
 //! | `cluster` | 1 to 3 local nodes to play with (`iopslab db`), of any database |
 //! | `maven` | software as jars: lock lists, download, SHA-256, cache |
 //! | `session` | the one way into it: who asks, encrypted or not, and why nobody is let in |
@@ -30,6 +31,7 @@ mod frames;
 pub mod loader;
 mod log_tail;
 mod maven;
+pub mod memcached;
 pub mod null_server;
 mod own;
 mod plan;

@@ -61,7 +61,8 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop>) {
             seat.sent.set(seat.sent.get() + 1);
         }
         seat.recorder.borrow_mut().sent();
-        let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
+        let answer = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
+        let result = answer.map(|_| ());
         now = now_ns();
         if let (Some(recording), Some(due)) = (recording, due) {
             recording.borrow_mut().ended(due, now);
@@ -73,6 +74,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop>) {
             response_ns: now - sent_ns,
             service_ns: None,
             result,
+            cache: answer.ok().flatten(),
         });
         if let Some(pause) = patience.after(result) {
             tokio::time::sleep(pause).await;

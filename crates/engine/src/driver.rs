@@ -1,6 +1,6 @@
 //! The seam between the engine and a database. Static dispatch: the engine is generic over it.
 
-use evidence::ErrorKind;
+use evidence::{CacheAnswer, ErrorKind};
 use workload::Random;
 
 use crate::recorded::Recorded;
@@ -53,6 +53,14 @@ pub trait Driver {
 
     /// Read one record: all fields, or only field number `field`.
     fn read(&self, key: &str, field: Option<u32>) -> impl Future<Output = Result<(), ErrorKind>>;
+    /// [`Self::read`], and how the caches in front of the database answered; `None`: there are none.
+    fn read_cached(
+        &self,
+        key: &str,
+        field: Option<u32>,
+    ) -> impl Future<Output = Result<Option<CacheAnswer>, ErrorKind>> {
+        async move { self.read(key, field).await.map(|()| None) }
+    }
     /// Overwrite fields of a record, given as (field number, value).
     fn update(&self, key: &str, fields: &[(u32, &str)]) -> impl Future<Output = Result<(), ErrorKind>>;
     /// Write a whole record; `values[i]` is field number i.
@@ -74,7 +82,7 @@ pub trait Driver {
     /// [`Self::insert`], stamped likewise.
     fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> impl Future<Output = Result<(), ErrorKind>>;
     /// The text of all fields of a record, in order (`None`: no value), at the consistency of reads; `Ok(None)`: there
-    /// is no such record. Not for measuring.
+    /// is no such record. Not for measuring, but for a record that is to be put into a cache.
     fn fetch(&self, key: &str) -> impl Future<Output = Result<Option<Vec<Option<String>>>, ErrorKind>>;
 
     /// How many requests this driver can have in flight at once. In an open loop, requests that are due beyond that

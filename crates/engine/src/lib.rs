@@ -56,7 +56,7 @@ mod written;
 
 pub use driver::{Connect, Driver, NextRow};
 pub use error::EngineError;
-pub use evidence::ErrorKind;
+pub use evidence::{CacheAnswer, ErrorKind};
 pub use load::run_load;
 pub use plan::{Load, LoadOutcome, LoadPlan, Part, Second, TrialOutcome, TrialPlan, most_threads};
 pub use read_back::{ReadBack, read_back};

@@ -126,6 +126,7 @@ async fn write<D: Driver>(seat: &Seat<D>, what: &Write<'_, D::Own>, record: u64)
             response_ns: done_ns - sent_ns,
             service_ns: None,
             result,
+            cache: None,
         });
         let Err(error) = result else { return Ok(()) };
         let most = if let Write::Row(_, attempts) = what { *attempts } else { ATTEMPTS };

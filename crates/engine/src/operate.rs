@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use evidence::{ErrorKind, OperationKind};
+use evidence::{CacheAnswer, ErrorKind, OperationKind};
 use workload::{Definition, Generator, InsertSequence, KeyFormat, Operation, Random, ValuePool, write_key};
 
 use crate::Driver;
@@ -106,16 +106,17 @@ impl Source {
     }
 
     /// Carries an operation out; where writes are checked, with a stamp that `notes` keep when it is acknowledged.
+    /// Gives how caches in front of the database answered a read.
     pub(crate) async fn perform<D: Driver>(
         &self,
         driver: &D,
         notes: &RefCell<Notes>,
         operation: &Operation,
         buffers: &Buffers<'_, D::Own>,
-    ) -> Result<(), ErrorKind> {
+    ) -> Result<Option<CacheAnswer>, ErrorKind> {
         let key = &buffers.key;
-        match operation.kind {
-            OperationKind::Read => driver.read(key, operation.field).await,
+        let done = match operation.kind {
+            OperationKind::Read => return driver.read_cached(key, operation.field).await,
             OperationKind::Update => self.update(driver, notes, operation, buffers).await,
             OperationKind::Insert => {
                 let result = if self.is_stamped {
@@ -138,7 +139,8 @@ impl Source {
                 driver.read(key, field).await?;
                 self.update(driver, notes, operation, buffers).await
             }
-        }
+        };
+        done.map(|()| None)
     }
 
     async fn update<D: Driver>(

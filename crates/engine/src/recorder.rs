@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
-use evidence::{ErrorKind, OperationKind, Series};
+use evidence::{CacheAnswer, ErrorKind, OperationKind, Series};
 
 use crate::histograms::Histograms;
 use crate::message::{Message, ThreadSecond};
@@ -54,6 +54,8 @@ pub(crate) struct Ended {
     pub(crate) service_ns: Option<u64>,
     /// Success, or why not.
     pub(crate) result: Result<(), ErrorKind>,
+    /// How caches in front of the database answered a read.
+    pub(crate) cache: Option<CacheAnswer>,
 }
 
 /// Counts into the current second of one thread.
@@ -118,6 +120,9 @@ impl Recorder {
                 histograms.record(Series::Response(ended.kind), ended.response_ns);
                 if let Some(service_ns) = ended.service_ns {
                     histograms.record(Series::Service(ended.kind), service_ns);
+                }
+                if let Some(answer) = ended.cache {
+                    histograms.record(Series::Cache(answer), ended.service_ns.unwrap_or(ended.response_ns));
                 }
             }
             Err(error) => histograms.record(Series::Failed(error), ended.response_ns),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use experiment::VolumeRole;
-use reported::{Reported, Reports, Series};
+use reported::{Reported, Reports, Series, memcached};
 use serde::{Deserialize, Serialize};
 
 /// Declares a struct whose fields are all optional figures, together with its columns. In JSON, which goes from agent
@@ -221,13 +221,16 @@ pub struct HostSample {
 
 impl HostSample {
     /// The sample as a row of a flat table; every figure and every series of the product has a column, whether it is
-    /// known or not. Those of a second and further data volume, and of EBS, are there where the host has one.
+    /// known or not. Those of a second and further data volume, of EBS, and of caches in front of the
+    /// database are there where the host has one.
     pub fn columns(&self, reports: &Reports) -> Vec<(&'static str, Option<f64>)> {
         let none = VolumeFigures::default();
         let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
         let mut row = vec![("t_s", Some(self.t_s)), ("unix_ms", Some(self.unix_ms as f64))];
         row.extend(HostFigures::FIELDS.iter().copied().zip(self.host.values()));
         row.extend(reports.all_series().map(|series| (series.key, self.database.get(series))));
+        let caches = memcached::REPORTS.all_series();
+        row.extend(caches.filter_map(|series| Some((series.key, Some(self.database.get(series)?)))));
         for VolumeColumns { role, names, .. } in VOLUME_COLUMNS.iter() {
             let is_usual = matches!(role, VolumeRole::Data | VolumeRole::Commitlog);
             if is_usual || self.volumes.contains_key(role) {

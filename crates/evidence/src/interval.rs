@@ -17,6 +17,28 @@ pub fn empty_histogram() -> hdrhistogram::Histogram<u64> {
         .expect("the bounds of all evidence are sound")
 }
 
+experiment::word_enum! {
+    /// How the caches in front of a database answered a read.
+    #[derive(Hash, PartialOrd, Ord)]
+    pub enum CacheAnswer by name {
+        /// They had the record: the database was not asked.
+        Hit = "hit",
+        /// The same, and it was older than a write that this client had already had acknowledged.
+        Stale = "stale",
+        /// They did not have it: the database was asked, and they were given the record.
+        Miss = "miss",
+        /// Nothing came in time, or the node was lost: the database was asked.
+        Unanswered = "unanswered",
+    }
+}
+
+impl CacheAnswer {
+    /// Whether the database was not asked.
+    pub fn is_hit(self) -> bool {
+        matches!(self, Self::Hit | Self::Stale)
+    }
+}
+
 /// Which series a histogram belongs to; its `tag()` is the tag in the HdrHistogram log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Series {
@@ -26,20 +48,24 @@ pub enum Series {
     Service(OperationKind),
     /// Response time of failed operations.
     Failed(ErrorKind),
+    /// Where caches are in front of the database: time of successful reads from sent to done, the database's part
+    /// included where it was asked. Each of them is a `Response`, too.
+    Cache(CacheAnswer),
 }
 
 impl Series {
     /// How many a load can have of so many kinds of operations.
     pub const fn most(kinds: usize) -> usize {
-        2 * kinds + ErrorKind::ALL.len()
+        2 * kinds + ErrorKind::ALL.len() + CacheAnswer::ALL.len()
     }
 
-    /// Tag in the log: `read`, `service.read`, `error.read_timeout`.
+    /// Tag in the log: `read`, `service.read`, `error.read_timeout`, `cache.hit`.
     pub fn tag(self) -> String {
         match self {
             Self::Response(kind) => kind.name().to_owned(),
             Self::Service(kind) => format!("service.{}", kind.name()),
             Self::Failed(kind) => format!("error.{}", kind.name()),
+            Self::Cache(answer) => format!("cache.{}", answer.name()),
         }
     }
 
@@ -51,6 +77,9 @@ impl Series {
         }
         if let Some(name) = tag.strip_prefix("error.") {
             return ErrorKind::ALL.into_iter().find(|e| e.name() == name).map(Self::Failed);
+        }
+        if let Some(name) = tag.strip_prefix("cache.") {
+            return CacheAnswer::ALL.into_iter().find(|answer| answer.name() == name).map(Self::Cache);
         }
         kind(tag).map(Self::Response)
     }

@@ -24,7 +24,7 @@ pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
 pub use host::{EbsFigures, HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use imported::{CountedFrom, Imported, Progress, StatedLatency, Tool, TwoClocks};
-pub use interval::{HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};
+pub use interval::{CacheAnswer, HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{LatencyFigures, RateProbe};
 pub use rest::{BacklogFound, Fork, Rest, RestRound, Warmed};

@@ -52,6 +52,8 @@ pub enum Cause {
     BacklogNotAsPlanned,
     /// The page cache of a node was not held at its budget.
     PageCacheNotHeld,
+    /// A cache in front of the database ended by itself.
+    CacheLost,
     /// The stored evidence cannot be read, or belongs to another trial.
     Unreadable,
 }
@@ -69,6 +71,7 @@ impl Cause {
             | Self::FaultFailed
             | Self::BacklogNotAsPlanned
             | Self::PageCacheNotHeld
+            | Self::CacheLost
             | Self::Unreadable => false,
         }
     }
@@ -85,6 +88,7 @@ impl Cause {
             | Self::FaultFailed
             | Self::BacklogNotAsPlanned
             | Self::PageCacheNotHeld
+            | Self::CacheLost
             | Self::Unreadable => true,
         }
     }

@@ -83,7 +83,12 @@ impl Speeds {
 
     /// What the CPUs of an instance stand for.
     pub(crate) fn share_of(&self, instance: &Instance) -> CpuShare {
-        CpuShare { instance: instance.label.clone(), vcpus: instance.vcpus, speed: instance.cpu_speed, unit: self.unit }
+        self.share(&instance.label, instance.vcpus, instance.cpu_speed)
+    }
+
+    /// What so many vCPUs of a type stand for.
+    pub(crate) fn share(&self, instance: &str, vcpus: f64, speed: Option<CpuSpeed>) -> CpuShare {
+        CpuShare { instance: instance.to_owned(), vcpus, speed, unit: self.unit }
     }
 }
 

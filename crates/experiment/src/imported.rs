@@ -161,6 +161,7 @@ fn configuration(of: &ImportedConfiguration) -> Configuration {
         version: None,
         settings: Settings::default(),
         backlog: None,
+        cache_tier: None,
         price_usd_per_month: of.usd_per_month,
     }
 }
@@ -198,6 +199,7 @@ fn setup(name: &str, batch: u32) -> Setup {
         consistency: None,
         settings: Settings::default(),
         backlog: None,
+        cache_tier: None,
     }
 }
 

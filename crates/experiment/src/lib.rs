@@ -10,6 +10,7 @@ mod aws;
 mod backlog;
 mod batches;
 mod cache_state;
+mod cache_tier;
 mod client_cost;
 mod cluster;
 mod consistency;
@@ -64,6 +65,7 @@ pub use aws::{
 };
 pub use backlog::{Backlog, BacklogFiles};
 pub use cache_state::{CacheCondition, CacheState, Caches};
+pub use cache_tier::{CachePolicy, CacheTier, CacheTierSetup};
 pub use catalog::{
     BandwidthWeighting, Basis, Burst, ByteBurst, CPU_REFERENCE, CardPlacement, CostKind, CostLine, IoLimits, Latency,
 };

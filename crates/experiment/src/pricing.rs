@@ -4,7 +4,8 @@ use catalog::{Basis, Catalog, CostLine};
 
 use crate::{Configuration, ConfigurationMoney, Money, VolumeKind};
 
-/// Prices every configuration at full scale: its nodes with their volumes, or what the file states.
+/// Prices every configuration at full scale: its nodes with their volumes and the caches in front of them, or what the
+/// file states.
 pub(crate) fn of_configurations(catalog: &Catalog, configurations: &[Configuration], basis: &Basis) -> Money {
     let mut latest: Option<String> = None;
     let configurations = configurations
@@ -53,8 +54,17 @@ fn of_configuration(
             }
         }
     }
-    match catalog.cost_of(&configuration.instance.label, &orders, configuration.placement.nodes, basis) {
-        Err(error) => missing(error.to_string()),
-        Ok(cost) => (money(Some(cost.usd_per_month), cost.lines, None), cost.basis.price_date),
+    let tier = configuration.cache_tier.as_ref();
+    let of_tier = tier.map(|tier| catalog.cost_of(&tier.instance, &[], tier.nodes, basis)).transpose();
+    let of_nodes = catalog.cost_of(&configuration.instance.label, &orders, configuration.placement.nodes, basis);
+    match (of_nodes, of_tier) {
+        (Err(error), _) | (_, Err(error)) => missing(error.to_string()),
+        (Ok(nodes), Ok(tier)) => {
+            let usd = nodes.usd_per_month + tier.as_ref().map_or(0.0, |tier| tier.usd_per_month);
+            let date = nodes.basis.price_date.max(tier.as_ref().and_then(|tier| tier.basis.price_date.clone()));
+            let lines = tier.into_iter().flat_map(|tier| tier.lines);
+            let lines = lines.map(|line| CostLine { what: format!("cache tier: {}", line.what), ..line });
+            (money(Some(usd), nodes.lines.into_iter().chain(lines).collect(), None), date)
+        }
     }
 }

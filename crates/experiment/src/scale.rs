@@ -124,6 +124,10 @@ fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Datas
         consistency: configuration.consistency,
         settings: configuration.settings.clone(),
         backlog,
+        cache_tier: configuration.cache_tier.as_ref().map(|tier| {
+            let share = speeds.map(|speeds| speeds.share(&tier.instance, tier.vcpus, tier.cpu_speed));
+            tier.at(scale, share.map_or(tier.vcpus, |share| share.worth()))
+        }),
     }
 }
 

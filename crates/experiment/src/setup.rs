@@ -7,7 +7,9 @@ use catalog::{Burst, ByteBurst, IoLimits, Latency, through_cards};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu_share::CpuShare;
-use crate::{BacklogFiles, ConsistencyLevels, DataLayout, NodeFault, Placement, SetupAt, VolumeRole};
+use crate::{
+    BacklogFiles, CacheTierSetup, ConsistencyLevels, DataLayout, NodeFault, Placement, SetupAt, VolumeRole,
+};
 use product::Settings;
 
 /// Version of the files of a run directory, and of what is made from them. A program reads its own alone.
@@ -93,6 +95,9 @@ pub struct Setup {
     pub settings: Settings,
     /// What its data set has beside that at rest; automatic compaction is off then, until measurement begins.
     pub backlog: Option<BacklogFiles>,
+    /// Caches in front of its database, on the machine of its first node; `None`: the client asks the database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_tier: Option<CacheTierSetup>,
 }
 
 impl Setup {

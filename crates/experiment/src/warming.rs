@@ -3,7 +3,10 @@
 use product::Settings;
 
 use crate::cache_state::Caches;
-use crate::{ConfiguredVolume, ConsistencyLevels, DataLayout, DataSetFiles, Dataset, Placement, Setup, VolumeKind};
+use crate::{
+    CacheTierSetup, ConfiguredVolume, ConsistencyLevels, DataLayout, DataSetFiles, Dataset, Placement, Setup,
+    VolumeKind,
+};
 
 /// Bytes a second at which files are read into the page cache while no limit holds. On two cores 108 MB of Cassandra's
 /// files behind a loop device were read in 0.106 s (2026-11-24); a third of that is expected, since a large data set
@@ -39,6 +42,8 @@ pub struct CacheOf {
     data_volumes: u32,
     /// Where keys lie is known from memory, or read: heap, direct memory, key cache.
     memory_bytes: [u64; 3],
+    /// What a cache in front of the database answers, the database is not asked for.
+    cache_tier: Option<CacheTierSetup>,
 }
 
 impl CacheOf {
@@ -52,6 +57,7 @@ impl CacheOf {
             layout: setup.layout,
             data_volumes: setup.data_volume_count(),
             memory_bytes: [setup.heap_bytes, setup.direct_memory_bytes, setup.key_cache_bytes],
+            cache_tier: setup.cache_tier.clone(),
         }
     }
 

@@ -7,6 +7,7 @@ mod backlog;
 mod behaviour;
 mod burst;
 mod cache;
+mod cache_tier;
 mod clients;
 mod cpu_speed;
 mod data_set_store;

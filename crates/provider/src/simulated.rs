@@ -13,7 +13,7 @@ use experiment::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
 use simulator::{SimulatedTrial, Simulation};
 use wire::{
     ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, SnapshotFacts, StartedTrial,
-    TrialResult,
+    TrialResult, WarmRound,
 };
 
 use crate::{Agent, AgentError, Ending, Held, HostAddress, Incoming, Provider};
@@ -218,7 +218,7 @@ impl Shared {
                 return Ok(Reply::Taken { whole: true, left_out: Vec::new() });
             }
             ClientRequest::Loaded(_) => return Ok(Reply::Marked),
-            ClientRequest::Warm { .. } => return Ok(Reply::Warm(0)),
+            ClientRequest::Warm { .. } => return Ok(Reply::Warm(WarmRound { operations: 0, cache: None })),
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,
         };

@@ -38,10 +38,14 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
             setup.backlog?.label()
         ))
     });
+    let caches = plan.configurations.iter().filter_map(|configuration| {
+        let tier = configuration.cache_tier.as_ref()?;
+        Some(format!("Cache tier of {}: {}; time is not divided by the scale", configuration.name, tier.label()))
+    });
     let matrix = Section::new("matrix", "").paragraphs(matrix(plan));
     let machines = Section::new("machines", "")
         .table(machines(plan, setups))
-        .paragraphs(speeds.into_iter().chain(versions).chain(settings).chain(backlogs))
+        .paragraphs(speeds.into_iter().chain(versions).chain(settings).chain(backlogs).chain(caches))
         .paragraphs(money(plan))
         .paragraphs(notes.iter().map(ToString::to_string));
     plain([matrix, machines], width)
@@ -175,13 +179,22 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
             }
             SetupAt::Imported { .. } => return "not known".to_owned(),
         }
+        let caches = setup.cache_tier.as_ref().map(|tier| {
+            format!(
+                "\ncache tier: {} of\n{} CPUs, {} for items",
+                several(tier.nodes.into(), "node"),
+                given(tier.cpus),
+                bytes(tier.memory_bytes as f64)
+            )
+        });
         format!(
-            "{} {}\n{} memory\n{} {main_memory}\n{} page cache",
+            "{} {}\n{} memory\n{} {main_memory}\n{} page cache{}",
             given(setup.cpus),
             if setup.cpus == 1.0 { "CPU" } else { "CPUs" },
             bytes(setup.memory_limit_bytes as f64),
             bytes(setup.heap_bytes as f64),
-            bytes(setup.page_cache_budget_bytes as f64)
+            bytes(setup.page_cache_budget_bytes as f64),
+            caches.unwrap_or_default()
         )
     };
     let (database, limits) = match plan.place {

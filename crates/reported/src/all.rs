@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::statement::{Chart, Meaning, Reports, Series};
-use crate::{cassandra, postgresql};
+use crate::{cassandra, memcached, postgresql};
 
-/// All products. Each key, and each title of a chart, is one series, figure or chart of all of them.
-pub const ALL: &[&Reports] = &[&cassandra::REPORTS, &postgresql::REPORTS];
+/// All products, and the caches in front of them. Each key, and each title of a chart, is one series, figure or chart
+/// of all of them.
+pub const ALL: &[&Reports] = &[&cassandra::REPORTS, &postgresql::REPORTS, &memcached::REPORTS];
 
 impl Series {
     /// The series of this key; `None`: no product has it.

@@ -8,6 +8,7 @@
 mod all;
 pub mod cassandra;
 pub mod jvm;
+pub mod memcached;
 pub mod postgresql;
 mod reported;
 mod statement;

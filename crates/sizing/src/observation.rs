@@ -95,7 +95,7 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                 let setup = run.setups.of(&cell.configuration);
                 let configuration = plan.configuration(&cell.configuration);
                 let (Some(setup), Some(configuration)) = (setup, configuration) else { continue };
-                if has_several_data_volumes(configuration) {
+                if has_several_data_volumes(configuration) || configuration.cache_tier.is_some() {
                     continue;
                 }
                 let product = plan.target.database.product();
@@ -118,13 +118,18 @@ fn has_several_data_volumes(configuration: &Configuration) -> bool {
 
 /// Configurations of the evidence from which nothing is learned because their nodes have several data volumes.
 pub(super) fn with_several_data_volumes(runs: &[RunEvidence<'_>]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for configuration in runs.iter().flat_map(|run| &run.plan.configurations) {
-        if has_several_data_volumes(configuration) && !names.contains(&configuration.name) {
-            names.push(configuration.name.clone());
-        }
-    }
-    names
+    names_of(runs, has_several_data_volumes)
+}
+
+/// Those from which nothing is learned because caches are in front of their database.
+pub(super) fn with_cache_tier(runs: &[RunEvidence<'_>]) -> Vec<String> {
+    names_of(runs, |configuration| configuration.cache_tier.is_some())
+}
+
+/// The configurations of which this is so, each once.
+fn names_of(runs: &[RunEvidence<'_>], is_so: impl Fn(&Configuration) -> bool) -> Vec<String> {
+    let configurations = runs.iter().flat_map(|run| &run.plan.configurations);
+    each_once(configurations.filter(|configuration| is_so(configuration)).map(|c| c.name.clone()))
 }
 
 /// The observations of one set of settings and one version: those without settings, or else those with the first ones;

@@ -101,7 +101,11 @@ impl Reply {
             Self::Initialised { how, .. } => counted("the bytes of a volume", how.bytes),
             Self::Loaded(loaded) => counted("the records that were loaded", loaded.records),
             Self::Observed(observed) => length("the time in which a node was watched", observed.seconds),
-            Self::Warm(operations) => counted("the number of operations", *operations),
+            Self::Warm(round) => {
+                counted("the number of operations", round.operations)?;
+                let cache = round.cache.as_ref();
+                cache.map_or(Ok(()), |cache| counted("the reads of a cache", cache.reads.max(cache.hits)))
+            }
             Self::Hello { .. }
             | Self::Checked(_)
             | Self::Opened { .. }

@@ -29,7 +29,10 @@ pub use needs::{Demand, Needs, Problem, UnderTest};
 pub use piece::{TrialPiece, in_pieces};
 pub use reply::{Reply, RequestError, Software};
 pub use request::{ClientRequest, DatabaseRequest, PROTOCOL, Request};
-pub use results::{LoadedDataset, Moments, SnapshotFacts, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage};
-pub use task::{Endpoint, ExistingDataset, OwnRows, TrialTask};
+pub use results::{
+    CacheReads, LoadedDataset, Moments, SnapshotFacts, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage,
+    WarmRound,
+};
+pub use task::{CacheEndpoint, Endpoint, ExistingDataset, OwnRows, TrialTask};
 pub use transfer::{SignedUrl, Transfer};
 pub use watch::{GivenByMachine, Observed, WatchTask, WatchedFacts};

@@ -28,6 +28,8 @@ pub struct Needs {
     pub memory: Option<Demand>,
     /// A directory of data sets that must be there, and whether it is written to.
     pub data_sets: Option<(String, bool)>,
+    /// Whether caches are to be started.
+    pub caches: bool,
 }
 
 /// What a configuration's nodes on one machine need of something.

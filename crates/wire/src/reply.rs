@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     GivenByMachine, LoadedDataset, LogPiece, Moments, Observed, Problem, SnapshotFacts, StartedTrial, StoppedTrial,
-    TrialResult, Usage, WatchedFacts,
+    TrialResult, Usage, WarmRound, WatchedFacts,
 };
 
 /// A version of a database on a host.
@@ -185,8 +185,8 @@ pub enum Reply {
     Marked,
     /// To `Load`.
     Loaded(LoadedDataset),
-    /// To `Warm`: operations completed.
-    Warm(u64),
+    /// To `Warm`.
+    Warm(WarmRound),
     /// To `Trial`.
     Trial(Box<TrialResult>),
     /// To `Close`.

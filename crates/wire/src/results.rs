@@ -55,6 +55,8 @@ pub struct StartedTrial {
     pub to_rest: Option<ToRest>,
     /// The process; `None`: nobody started one for the run.
     pub fork: Option<evidence::Fork>,
+    /// `host:port` of the caches that were started in front of the database, on this host; none where it has none.
+    pub caches: Vec<String>,
 }
 
 /// A database that is to be brought to rest.
@@ -98,8 +100,28 @@ pub struct StoppedTrial {
     pub program_cache_bytes: Option<u64>,
     /// What kept its page cache from being held at its budget, in words.
     pub page_cache_off: Option<String>,
+    /// Which of the caches in front of the database had ended by themselves, and how, in words.
+    pub caches_lost: Option<String>,
     /// Programs outside of the run that used this host's CPUs while it was watched.
     pub others: Vec<OtherProgram>,
+}
+
+/// What came of a round of load before a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmRound {
+    /// Operations completed.
+    pub operations: u64,
+    /// Where caches are in front of the database: what these answered of the reads.
+    pub cache: Option<CacheReads>,
+}
+
+/// Reads that were looked up in a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheReads {
+    /// All of them.
+    pub reads: u64,
+    /// Those that it answered.
+    pub hits: u64,
 }
 
 /// The data set has been inserted.

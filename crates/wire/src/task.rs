@@ -1,7 +1,8 @@
 //! What a client has to do.
 
 use experiment::{
-    Access, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, Own, PlannedTrial, Product, TrialShape,
+    Access, CachePolicy, ConsistencyLevels, Dataset, Definition, KeyFormat, LoadLevel, Own, PlannedTrial, Product,
+    TrialShape,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,4 +81,17 @@ pub struct Endpoint {
     pub access: Access,
     /// Every request goes through the CQL driver, for comparison.
     pub driver_only: bool,
+    /// The caches in front of it; `None`: there are none.
+    pub cache: Option<CacheEndpoint>,
+}
+
+/// Where the caches in front of a database listen, and how they are used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheEndpoint {
+    /// `host:port` of each node, in the order by which keys are spread over them.
+    pub nodes: Vec<String>,
+    /// Seconds after which an item is gone; `None`: none is by itself.
+    pub ttl_s: Option<u32>,
+    /// What writes do to it.
+    pub policy: CachePolicy,
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Estimate, Summary};
 
 use super::bound::OfThisMachine;
+use super::cache_tier::CacheTierAnalysis;
 use super::delivered::Delivered;
 use super::faults::{FaultsAnalysis, WritesAnalysis};
 use super::latency::LatencyAnalysis;
@@ -98,6 +99,9 @@ pub struct CellAnalysis {
     pub nodes: Vec<NodeAnalysis>,
     /// Each data volume of each node, where a node has several.
     pub data_volumes: Vec<DataVolumeAnalysis>,
+    /// What caches in front of its database answered; `None`: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_tier: Option<CacheTierAnalysis>,
     /// Before, during and after planned faults; `None` where none happened.
     pub faults: Option<FaultsAnalysis>,
     /// Whether acknowledged writes were still there at the end; `None` where nobody looked.

@@ -48,6 +48,9 @@ pub struct ConfigurationFacts {
     /// What the volumes that share a path to the instance have of it together, on this machine: all of them, or those
     /// of each EBS card. `None`: no two share one, a path that is not known, or nobody holds them to it.
     pub instance_limits: Option<IoLimits>,
+    /// The caches in front of its database, at full scale, for people; `None`: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_tier: Option<String>,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.

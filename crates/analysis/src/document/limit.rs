@@ -67,6 +67,8 @@ pub enum LimitKind {
     Client,
     /// The commit log's volume.
     CommitLog,
+    /// CPUs of the caches in front of the database.
+    CacheTierCpu,
     /// Open loop below saturation: the rate that was asked for.
     OfferedRate,
     /// The CPU was full, of a database that was not at rest: what it would carry is not known.
@@ -94,6 +96,7 @@ impl LimitKind {
             Self::Network => "network",
             Self::Client => "client",
             Self::CommitLog => "commit log",
+            Self::CacheTierCpu => "cache tier CPU",
             Self::OfferedRate => "offered rate",
             Self::NotAtRest => "not at rest",
             Self::NoneFound => "none found",
@@ -132,7 +135,7 @@ impl LimitKind {
             | Self::BurstSpent
             | Self::CommitLog => SpreadKind::Volume,
             // What is not named for want of rest is a CPU that was full.
-            Self::Cpu | Self::Gc | Self::NotAtRest => SpreadKind::Cpu,
+            Self::Cpu | Self::Gc | Self::NotAtRest | Self::CacheTierCpu => SpreadKind::Cpu,
             Self::Compaction
             | Self::Network
             | Self::Client

@@ -160,6 +160,10 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
     if (&from.version, &from.settings) != (&to.version, &to.settings) {
         return None;
     }
+    // What caches answer is no resource of the database, and leaves it other work.
+    if from.cache_tier != to.cache_tier {
+        return None;
+    }
     let limit = cell.limit;
     let is_spent = |unit| limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit);
     let (iops_spent, bytes_spent) = (is_spent(Unit::Iops), is_spent(Unit::BytesPerS));

@@ -18,6 +18,7 @@ fn subject(kind: LimitKind) -> &'static str {
         LimitKind::BurstSpent => "baseline",
         LimitKind::InstanceEbsBandwidth => "instance_ebs",
         LimitKind::CommitLog => "commit_log",
+        LimitKind::CacheTierCpu => "cache_tier",
         LimitKind::Cpu => "database",
         LimitKind::Client => "client",
         LimitKind::Gc => "gc_pause",

@@ -29,6 +29,7 @@ pub fn of_node(setup: Option<&Setup>, node: &Node<'_>) -> Vec<(Watched, Vec<Wind
         (Watched::Gc, gc(node)),
         (Watched::Compaction, background_work(node).into_iter().collect()),
         (Watched::Cpu, cpu::windows(node)),
+        (Watched::CacheTier, caches(setup, node).into_iter().collect()),
     ];
     let pauses = Pauses::of(node);
     let shared = setup.map(|setup| instance::windows(setup, node, &pauses)).unwrap_or_default();
@@ -96,6 +97,12 @@ fn gc(node: &Node<'_>) -> Vec<Window> {
             })
         })
         .collect()
+}
+
+/// The CPUs of the caches in front of the database, all nodes of them together: the mean of the window.
+fn caches(setup: Option<&Setup>, node: &Node<'_>) -> Option<Window> {
+    let tier = setup?.cache_tier.as_ref()?;
+    Some(Window::at(LimitKind::CacheTierCpu, node.host.cache_cpus_used?, tier.all_cpus(), cpu::AT_CAP))
 }
 
 /// A debt that grew by at least two tasks and by half.

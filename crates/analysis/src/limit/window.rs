@@ -56,6 +56,8 @@ pub enum Watched {
     Client,
     /// Debt of compactions.
     Compaction,
+    /// CPUs of the caches in front of the database.
+    CacheTier,
     /// Open loop: the rate.
     OfferedRate,
 }
@@ -74,7 +76,7 @@ impl Watched {
         match self {
             Self::Volume(_, Dimension::Requests, _) | Self::Instance(Dimension::Requests) => Unit::Iops,
             Self::Volume(_, Dimension::Bytes, _) | Self::Instance(Dimension::Bytes) => Unit::BytesPerS,
-            Self::Cpu => Unit::Cpus,
+            Self::Cpu | Self::CacheTier => Unit::Cpus,
             Self::Gc => Unit::Share,
             Self::Client => Unit::CpuS,
             Self::Compaction => Unit::Grown,

@@ -72,4 +72,5 @@ fn is_one_database(one: &Setup, other: &Setup) -> bool {
         && one.backlog == other.backlog
         && one.layout == other.layout
         && one.data_volume_count() == other.data_volume_count()
+        && one.cache_tier == other.cache_tier
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ::evidence::{Cause, HostId, Validity};
 use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Product, Setup};
-use wire::{DatabaseRequest, Event, Reply, Request, StoppedTrial, TrialTask};
+use wire::{CacheEndpoint, DatabaseRequest, Endpoint, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::state::TrialState;
 use crate::agents::conversation::Answers;
@@ -150,7 +150,14 @@ pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask 
     let levels = parts.setup.consistency.unwrap_or(plan.target.consistency);
     TrialTask {
         trial: parts.planned.clone(),
-        endpoint: target.endpoint(contact_points, levels, plan.shape.request_timeout_s),
+        endpoint: Endpoint {
+            cache: parts.setup.cache_tier.as_ref().map(|tier| CacheEndpoint {
+                nodes: state.started.values().flat_map(|s| s.caches.clone()).collect(),
+                ttl_s: tier.ttl_s,
+                policy: tier.policy,
+            }),
+            ..target.endpoint(contact_points, levels, plan.shape.request_timeout_s)
+        },
         dataset: plan.dataset,
         own: plan.own.clone(),
         workload: parts.workload.clone(),
@@ -209,6 +216,16 @@ pub fn page_cache_off(state: &mut TrialState, stopped: &BTreeMap<HostId, Stopped
     if let (Some((host, how)), Validity::Valid) = (off, &state.validity) {
         let reason = format!("the page cache of {host} was not held at its budget: {how}");
         state.invalidate(Cause::PageCacheNotHeld, reason, Vec::new());
+    }
+}
+
+/// Where a cache in front of the database had ended by itself, that is why the trial is invalid, unless something else
+/// is.
+pub fn caches_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
+    let lost = stopped.values().find_map(|stopped| stopped.caches_lost.as_deref());
+    if let (Some(how), Validity::Valid) = (lost, &state.validity) {
+        let reason = format!("a cache in front of the database ended during the trial: {how}");
+        state.invalidate(Cause::CacheLost, reason, Vec::new());
     }
 }
 
@@ -293,6 +310,19 @@ mod tests {
         let off = Some("its limit was refused");
         assert_eq!(after(None, off), Some((Cause::PageCacheNotHeld, reason)));
         assert_eq!(after(Some(Cause::ClientFailed), off), Some((Cause::ClientFailed, "no answer".to_owned())));
+        assert_eq!(after(None, None), None);
+    }
+
+    #[test]
+    fn a_trial_whose_cache_ended_is_invalid_for_that_unless_it_is_for_something_else() {
+        let after = |before, lost: Option<&str>| {
+            let stopped = StoppedTrial { caches_lost: lost.map(str::to_owned), ..StoppedTrial::default() };
+            after(before, |state| caches_lost(state, &BTreeMap::from([(HostId::DATABASE, stopped)])))
+        };
+        let how = "127.0.0.101:11211: killed by signal 9";
+        let reason = format!("a cache in front of the database ended during the trial: {how}");
+        assert_eq!(after(None, Some(how)), Some((Cause::CacheLost, reason)));
+        assert_eq!(after(Some(Cause::ClientFailed), Some(how)), Some((Cause::ClientFailed, "no answer".to_owned())));
         assert_eq!(after(None, None), None);
     }
 

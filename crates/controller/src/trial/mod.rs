@@ -26,7 +26,7 @@ use wire::StoppedTrial;
 use super::failure::Failure;
 use super::hosts;
 use super::run::Run;
-use database::{Parts, page_cache_off, parts, prepare, start, stop, volumes_lost};
+use database::{Parts, caches_lost, page_cache_off, parts, prepare, start, stop, volumes_lost};
 use live::summary;
 pub(super) use probing::search;
 use state::TrialState;
@@ -129,6 +129,7 @@ fn collect(
     let stopped = stop(run, parts.setup, keeps)?;
     volumes_lost(state, &stopped);
     page_cache_off(state, &stopped);
+    caches_lost(state, &stopped);
     let logs = logs::fetch(run, parts.planned, &stopped)?;
     Ok((stopped, logs))
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use ::evidence::{Cause, HostId, Rest, RestRound, Warmed};
 use experiment::{CacheState, LoadLevel};
-use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Usage};
+use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Usage, WarmRound};
 
 use super::database::{Parts, ask_nodes, sample_keys, task};
 use super::state::TrialState;
@@ -210,7 +210,7 @@ impl Resting<'_, '_> {
             };
             self.run.agents.screen.doing(doing, "");
             let round = Instant::now();
-            let operations = self.load(purpose)?;
+            let loaded = self.load(purpose)?;
             let seconds = round.elapsed().as_secs_f64();
             let after = self.usage()?;
             for (host, now) in &after {
@@ -220,22 +220,24 @@ impl Resting<'_, '_> {
                     Purpose::Code => &mut rest.code,
                     Purpose::Cache | Purpose::Recalled => &mut rest.cache,
                 };
-                let round = between(then, now, seconds, operations);
+                let round = between(then, now, seconds, &loaded);
                 since.entry(*host).or_default().push(round);
                 rounds.push(round);
             }
             before = after;
             let is_done = |(host, to_rest): (&HostId, &ToRest)| {
                 let rounds = since.get(host).map_or(&[][..], Vec::as_slice);
+                // Caches in front of the database begin empty after each renewal.
+                let tier = analysis::cache_tier_is_settled(rounds);
                 let settled = || analysis::cache_is_settled(rounds, to_rest.page_cache_bytes);
                 match purpose {
                     Purpose::Code => analysis::code_is_warm(rounds),
-                    Purpose::Cache => settled() && analysis::compilers_are_quiet(rounds),
+                    Purpose::Cache => tier && settled() && analysis::compilers_are_quiet(rounds),
                     Purpose::Recalled => {
                         let level = self.settled_reads(*host);
                         let is_recalled = level.is_some_and(|level| analysis::cache_is_recalled(rounds, level));
                         // Or it has settled elsewhere.
-                        (is_recalled || settled()) && analysis::compilers_are_quiet(rounds)
+                        tier && (is_recalled || settled()) && analysis::compilers_are_quiet(rounds)
                     }
                 }
             };
@@ -246,8 +248,8 @@ impl Resting<'_, '_> {
         Ok((false, since))
     }
 
-    /// One round of load: operations completed.
-    fn load(&mut self, purpose: Purpose) -> Result<u64, Failure> {
+    /// One round of load.
+    fn load(&mut self, purpose: Purpose) -> Result<WarmRound, Failure> {
         self.rounds += 1;
         let clients = hosts::clients_of(self.parts.plan, self.parts.setup);
         let client = *clients.first().ok_or_else(|| Failure::work("a run has no client"))?;
@@ -275,7 +277,7 @@ impl Resting<'_, '_> {
         let requests = vec![(client, Request::Client(warm))];
         let mut answers = self.run.agents.converse(requests, &mut |_, _| Ok(()))?;
         match answers.remove(&client).ok_or(Failure::NoAnswer(client))? {
-            Ok(reply) => answer!(Reply::Warm(operations) => operations)(reply),
+            Ok(reply) => answer!(Reply::Warm(round) => round)(reply),
             Err(Failure::Refused { error, .. }) => Err(Failure::DidNotStart {
                 database: "the database".to_owned(),
                 how: "could not be brought to rest",
@@ -353,14 +355,15 @@ impl Resting<'_, '_> {
 }
 
 /// What happened between two looks at a node.
-fn between(before: &Usage, after: &Usage, seconds: f64, operations: u64) -> RestRound {
+fn between(before: &Usage, after: &Usage, seconds: f64, loaded: &WarmRound) -> RestRound {
     RestRound {
         seconds,
-        operations,
+        operations: loaded.operations,
         database_cpu_s: after.database_cpu_s - before.database_cpu_s,
         compiler_cpu_s: after.compiler_cpu_s.zip(before.compiler_cpu_s).map(|(a, b)| a - b),
         device_reads: after.device_reads - before.device_reads,
         read_bytes: after.read_bytes - before.read_bytes,
         cached_bytes: after.cached_bytes,
+        cache_hit_ratio: loaded.cache.map(|cache| cache.hits as f64 / cache.reads.max(1) as f64),
     }
 }

@@ -9,7 +9,9 @@ use toml::Value;
 
 use super::inline::{table, within};
 use super::local::LocalSettings;
-use super::{backlog, behaviour, consistency, explicit_volume, members, of_instance, placement, settings, target};
+use super::{
+    backlog, behaviour, cache_tier, consistency, explicit_volume, members, of_instance, placement, settings, target,
+};
 use crate::mistakes::{Collector, choice};
 use crate::raw::BurstWord;
 use crate::spanned::{Form, Spanned};
@@ -49,6 +51,10 @@ pub(super) fn check(
     let its_version = version.as_ref().and_then(|own| own.as_deref().or_else(|| database?.version()));
     let settings = settings::check(raw.settings.as_deref(), (product, its_version), mistakes);
     let backlog = raw.backlog.as_ref().map(|given| backlog::check(given, mistakes));
+    let cache_tier = raw.cache_tier.as_ref().map(|given| {
+        let found = known_instance(catalog, &given.instance, given.instance.span(), mistakes);
+        cache_tier::check(given, found, mistakes)
+    });
     let price = mistakes.stated_number(&raw.price_usd_per_month, "price_usd_per_month", 0.01..=1e9);
     let cpu_speed = mistakes.stated_number(&raw.cpu_speed, "cpu_speed", CPU_SPEEDS);
     let mut instance = instance?;
@@ -70,6 +76,7 @@ pub(super) fn check(
         consistency: consistency.flatten(),
         settings: settings?,
         backlog: backlog.flatten(),
+        cache_tier: cache_tier.flatten(),
         price_usd_per_month: price,
     };
     if local.page_cache_bytes.is_none() && product.memory.page_cache_bytes(configuration.memory_limit_bytes).is_none() {

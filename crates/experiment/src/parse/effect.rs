@@ -19,6 +19,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
     notes.extend(one_replica(file, experiment));
     notes.extend(memory(file, experiment));
     notes.extend(burst(file, experiment));
+    notes.extend(time_to_live(experiment));
     notes.extend(basis(file, experiment));
     notes.extend(closed_loop(experiment));
     notes.extend(latency_in_a_model(experiment));
@@ -219,6 +220,24 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
         let message =
             format!("[provider.local] {key} has no effect: no volume with a burst bucket leaves its start open");
         without_effect(message, "Remove it")
+    })
+}
+
+/// A time to live that is longer than what a trial can show. Time is not divided by the scale.
+fn time_to_live(experiment: &Experiment) -> Option<Note> {
+    let load = &experiment.load;
+    // From the first filling of a cache to the end of the window.
+    let longest_s = load.rest_max_s + load.warmup_max_s.unwrap_or(load.warmup_s) + load.duration_s;
+    let tiers = experiment.configurations.iter().filter_map(|c| Some((c.name.as_str(), c.cache_tier.as_ref()?)));
+    let unseen = tiers.filter(|(_, tier)| tier.ttl_s.is_some_and(|ttl_s| f64::from(ttl_s) >= longest_s));
+    let names: Vec<&str> = unseen.map(|(name, _)| name).collect();
+    (!names.is_empty()).then(|| {
+        let message = format!(
+            "ttl_s has no effect in trials of {}: a cache is filled and measured within {longest_s:.0} s, so that \
+             nothing expires and the hit ratio is that without a ttl",
+            names.join(", ")
+        );
+        without_effect(message, "Remove it; or measure for longer than it")
     })
 }
 

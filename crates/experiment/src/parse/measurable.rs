@@ -108,7 +108,22 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
     problems.extend(file.workload.iter().filter_map(|workload| read_elsewhere(workload, provider)));
     problems.extend(real_volumes(file, text, provider));
     problems.extend(several_volumes(file, text, provider));
+    problems.extend(caches_elsewhere(file, provider));
     problems
+}
+
+/// Caches in front of a database that nobody starts there.
+fn caches_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> {
+    let why = match provider {
+        Some(Provider::Simulated) => "a simulation has no cache to ask",
+        Some(Provider::Hosts | Provider::Aws) => "caches are started on this machine alone so far",
+        Some(Provider::Local | Provider::Imported) | None => return Vec::new(),
+    };
+    let of_each = file.configuration.iter().filter_map(|c| Some((&c.name, c.cache_tier.as_ref()?)));
+    let problem = |(name, tier): (&Spanned<String>, &Spanned<raw::CacheTier>)| {
+        problem(tier.span(), format!("cache_tier of {name}: {why}"), "run it on this machine: --provider local")
+    };
+    of_each.map(problem).collect()
 }
 
 /// What a simulation has nothing for.

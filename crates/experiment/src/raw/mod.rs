@@ -3,6 +3,7 @@
 
 mod answer;
 mod aws;
+mod cache_tier;
 mod distribution;
 mod hosts;
 mod instance;
@@ -14,6 +15,7 @@ mod workload;
 
 pub(crate) use answer::{Bounds, Decision, LatencyBounds, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
+pub(crate) use cache_tier::CacheTier;
 pub(crate) use distribution::Distribution;
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use instance::{CardWord, WeightingWord};
@@ -259,6 +261,8 @@ pub(crate) struct Configuration {
     /// SSTables of overwritten records beside the data set at rest, which the database compacts once measurement
     /// begins. Default: none.
     pub backlog: Option<Spanned<Backlog>>,
+    /// Nodes of memcached in front of its database. Default: none.
+    pub cache_tier: Option<Spanned<CacheTier>>,
     /// Speed of one of its vCPUs beside a vCPU of m5.2xlarge, 0.1 to 10. Default: what the catalog knows of the
     /// instance type.
     pub cpu_speed: Option<Spanned<f64>>,

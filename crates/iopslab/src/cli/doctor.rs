@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use database::cassandra;
+use database::memcached::PROGRAM;
 use experiment::SPARSE_PER_S;
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -64,6 +65,7 @@ pub fn run(args: &DoctorArgs, format: Format) -> Result<(), Failure> {
     checks.push(served_volumes());
     checks.push(arrays());
     checks.push(postgresql());
+    checks.push(caches());
     checks.extend(directories()?);
     checks.extend(left_before().map(|left| Check::to_do("earlier version", left.what, left.command)));
     checks.push(client());
@@ -104,6 +106,15 @@ fn postgresql() -> Check {
         false => format!("not here: {} is not installed, which unpacks its binaries", missing.join(" and ")),
     };
     Check::ok("PostgreSQL", found)
+}
+
+/// Nothing needs it but `cache_tier`.
+fn caches() -> Check {
+    let found = match guarded::program(PROGRAM) {
+        Some(path) => path.display().to_string(),
+        None => format!("not here: {PROGRAM} is not installed; apt-get install {PROGRAM}, or dnf install {PROGRAM}"),
+    };
+    Check::ok("cache tiers", found)
 }
 
 /// Nothing needs it but `layout = "raid0"`.

@@ -22,6 +22,7 @@ mod real {
     mod beside;
     mod bought;
     mod cache;
+    mod cache_tier;
     mod compaction;
     mod disks;
     mod existing;

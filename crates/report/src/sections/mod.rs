@@ -1,6 +1,7 @@
 //! The sections of a report, made once of the analysis for all its forms; charts are drawn by [`crate::charts`].
 
 mod cache;
+mod cache_tier;
 mod capacity;
 mod columns;
 mod configurations;
@@ -32,6 +33,7 @@ pub fn sections<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Vec<Section<'
         faults::section(analysis, charts),
         Section::new("rates", "Latency by rate").drawn(move || rates::rates(analysis)),
         scaling::section(analysis),
+        cache_tier::section(analysis),
         cache::warm(analysis),
         cache::curves(analysis),
         Section::new("time", "Over time").drawn(move || multiples::multiples(analysis, charts)),

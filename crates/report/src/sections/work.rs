@@ -26,11 +26,13 @@ enum Figure {
 use Figure::{Measured, Reported};
 
 /// The effect, and what it took of the devices.
-const EFFECT: [Figure; 6] = [
+const EFFECT: [Figure; 8] = [
     Measured("Operations/s, geo. mean", |c| c.throughput_ops_per_s.map(|t| t.median)),
     Measured("p99 of the slowest operation, ms", |c| {
         c.latency_us.values().filter_map(|l| Some(l.figures.p99? / 1e3)).max_by(f64::total_cmp)
     }),
+    Measured("Cache tier hits, % of reads", |c| Some(c.cache_tier.as_ref()?.hit_ratio? * 100.0)),
+    Measured("Reads/s that reached the database", |c| c.cache_tier.as_ref()?.database_reads_per_s),
     Measured("Device reads/op.", |c| c.device_reads_per_operation),
     Measured("Device writes/op.", |c| c.device_writes_per_operation),
     Measured("KiB read/op.", |c| Some(c.device_read_bytes_per_operation? / KIB)),

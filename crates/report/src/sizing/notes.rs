@@ -121,6 +121,11 @@ pub(super) fn note(note: &Note) -> String {
         Note::CacheNotPriced { machine, why } => {
             format!("A cache of {machine} was left out, its price is not known: {why}.")
         }
+        Note::CacheTier { left_out } => format!(
+            "What an operation asks of a database behind caches is no demand of an operation: nothing was learned from \
+             {}.",
+            left_out.join(", ")
+        ),
         Note::TrafficBetweenZones => {
             "Traffic between zones is not priced: iopslab catalog cost CONFIG --cross-zone-gb GB adds what is known of \
              it."

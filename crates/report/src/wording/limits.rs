@@ -157,6 +157,7 @@ fn sentence(used: &ResourceUse) -> String {
         LimitKind::InstanceEbsBandwidth => of("the instance's path to its volumes"),
         LimitKind::CommitLog => of("commit-log volume"),
         LimitKind::Cpu => of("database"),
+        LimitKind::CacheTierCpu => of("cache tier"),
         LimitKind::OfferedRate => of("offered rate"),
         LimitKind::Client => format!("client: {share} of the CPU of its load threads."),
         LimitKind::Gc => {

@@ -228,6 +228,7 @@ fn cell(
         batch: 0,
         nodes: Vec::new(),
         data_volumes: Vec::new(),
+        cache_tier: None,
         faults: None,
         writes: None,
         id: format!("{configuration}.{workload}.{level}"),
@@ -325,6 +326,7 @@ fn facts(name: &str, index: usize) -> ConfigurationFacts {
         layout: None,
         bandwidth_weighting: None,
         instance_limits: None,
+        cache_tier: None,
         volumes: vec![VolumeReport {
             card: None,
             initialised: Vec::new(),

@@ -127,6 +127,11 @@ pub enum Note {
         /// Why, in the catalog's words.
         why: String,
     },
+    /// Some configurations of the evidence have caches in front of their database.
+    CacheTier {
+        /// These configurations, from which nothing was learned.
+        left_out: Vec<String>,
+    },
     /// The cluster is spread over several zones, and what is sent from one into another has no price here.
     TrafficBetweenZones,
 }

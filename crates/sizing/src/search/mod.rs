@@ -23,7 +23,7 @@ use catalog::{Basis, Catalog};
 use evidence::FORMAT_VERSION;
 
 use crate::document::{Choice, Note, Proposal, Sizing};
-use crate::observation::{observe, of_one_set, with_several_data_volumes};
+use crate::observation::{observe, of_one_set, with_cache_tier, with_several_data_volumes};
 use crate::target::Target;
 use machines::Offers;
 use question::Search;
@@ -54,6 +54,14 @@ pub fn size(
             "sizing knows nodes with one data volume, and the evidence has others alone ({}): \
              measure one of their volumes too",
             several.join(", ")
+        )));
+    }
+    let behind_caches = with_cache_tier(runs);
+    if observations.is_empty() && !behind_caches.is_empty() {
+        return Err(SizingError::Input(format!(
+            "what an operation asks of a database behind caches is no demand of an operation, and the evidence has no \
+             other configuration ({}): measure one without cache_tier too",
+            behind_caches.join(", ")
         )));
     }
     let search = Search::new(catalog, runs, &observations, target, options, basis)?;
@@ -87,6 +95,9 @@ pub fn size(
     }
     if !several.is_empty() {
         notes.push(Note::SeveralDataVolumes { left_out: several });
+    }
+    if !behind_caches.is_empty() {
+        notes.push(Note::CacheTier { left_out: behind_caches });
     }
     let proposals = shown(&offers, options.most);
     let price_date = basis

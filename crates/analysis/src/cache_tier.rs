@@ -1,0 +1,100 @@
+//! What caches in front of a database answered in the trials of a cell.
+
+use std::collections::BTreeMap;
+
+use evidence::CacheAnswer;
+use experiment::Setup;
+use reported::Series;
+use reported::memcached::{BYTES, EVICTIONS, ITEMS};
+
+use crate::document::{CacheTierAnalysis, LatencyAnalysis};
+use crate::measurement::TrialMeasurement;
+
+/// `None`: there are none.
+pub fn of_cell(
+    setup: Option<&Setup>,
+    trials: &[&TrialMeasurement],
+    latency_us: BTreeMap<CacheAnswer, LatencyAnalysis>,
+) -> Option<CacheTierAnalysis> {
+    setup?.cache_tier.as_ref()?;
+    let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| {
+        stats::median(trials.iter().filter_map(|trial| figure(trial)))
+    };
+    let share = |is_meant: fn(CacheAnswer) -> bool| {
+        median(&|trial| stats::ratio(reads(trial, is_meant), reads(trial, |_| true)))
+    };
+    Some(CacheTierAnalysis {
+        hit_ratio: share(CacheAnswer::is_hit),
+        stale_share: share(|answer| answer == CacheAnswer::Stale),
+        unanswered_share: share(|answer| answer == CacheAnswer::Unanswered),
+        database_reads_per_s: median(&|trial| stats::ratio(reads(trial, |answer| !answer.is_hit()), trial.window_s())),
+        latency_us,
+        evictions_per_s: median(&|trial| stats::ratio(reported(trial, &EVICTIONS)?, trial.window_s())),
+        bytes: median(&|trial| reported(trial, &BYTES)),
+        items: median(&|trial| reported(trial, &ITEMS)),
+        cpus_used: median(&|trial| trial.nodes().find_map(|node| node.host.cache_cpus_used)),
+    })
+}
+
+/// Reads that were answered so.
+fn reads(trial: &TrialMeasurement, is_meant: fn(CacheAnswer) -> bool) -> f64 {
+    let meant = trial.cache.iter().filter(|(answer, _)| is_meant(**answer));
+    meant.map(|(_, of)| of.samples as f64).sum()
+}
+
+/// What the tier reported in the window: it is watched on the machine of one of the database's nodes.
+fn reported(trial: &TrialMeasurement, series: &Series) -> Option<f64> {
+    trial.nodes().find_map(|node| node.host.work.total(series))
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::empty_histogram;
+    use experiment::{CachePolicy, CacheTierSetup};
+
+    use super::*;
+    use crate::latency::SeriesLatency;
+    use crate::limit::{self, LimitKind};
+    use crate::story::{job, trials};
+
+    fn answered(reads: u64) -> SeriesLatency {
+        let mut histogram = empty_histogram();
+        histogram.record_n(500, reads).unwrap();
+        SeriesLatency::of(&histogram)
+    }
+
+    /// Two nodes of a quarter of a CPU in front of the first configuration.
+    fn setup() -> Setup {
+        let policy = CachePolicy::Aside;
+        let tier = CacheTierSetup { nodes: 2, cpus: 0.25, memory_bytes: 1 << 26, ttl_s: None, policy };
+        Setup { cache_tier: Some(tier), ..job().setups[0].clone() }
+    }
+
+    #[test]
+    fn stale_hits_are_hits_and_what_was_no_hit_has_reached_the_database() {
+        let mut trial = trials().swap_remove(0);
+        trial.cache = BTreeMap::from([
+            (CacheAnswer::Hit, answered(600)),
+            (CacheAnswer::Stale, answered(100)),
+            (CacheAnswer::Miss, answered(280)),
+            (CacheAnswer::Unanswered, answered(20)),
+        ]);
+        assert_eq!(of_cell(Some(&job().setups[0]), &[&trial], BTreeMap::new()), None, "there are none");
+        let tier = of_cell(Some(&setup()), &[&trial], BTreeMap::new()).unwrap();
+        assert_eq!((tier.hit_ratio, tier.stale_share, tier.unanswered_share), (Some(0.7), Some(0.1), Some(0.02)));
+        assert_eq!(tier.database_reads_per_s, Some(300.0 / trial.window_s()));
+        assert_eq!((tier.cpus_used, tier.bytes), (None, None), "nobody watched them");
+    }
+
+    #[test]
+    fn a_tier_whose_cpus_are_full_is_named_among_the_limits() {
+        let named = |cpus_used| {
+            let mut trial = trials().swap_remove(0);
+            trial.hosts.values_mut().for_each(|host| host.cache_cpus_used = Some(cpus_used));
+            let limit = limit::of_cell(Some(&setup()), &[&trial]);
+            std::iter::once(limit.kind).chain(limit.also).any(|kind| kind == LimitKind::CacheTierCpu)
+        };
+        assert!(named(0.46), "92 % of both");
+        assert!(!named(0.4));
+    }
+}

@@ -1,0 +1,26 @@
+//! memcached in front of a database: how a client uses it, and what its nodes report.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `nodes` | which node a key belongs to; connections to each, time-outs, lost nodes |
+//! | `protocol` | a connection to one node: what is sent and answered |
+//! | `record` | a record as one item |
+//! | `written` | which writes are acknowledged, so that a copy without one of them is stale |
+//! | `driver` | the driver that asks the caches, then the database's driver |
+//! | `stats` | what nodes report once a second |
+//! | `process` | a node: started, awaited, ended |
+//!
+//! memcached's text protocol is spoken here, not by a crate: `async-memcached` has a test's HTTP client, and with it
+//! OpenSSL, among its dependencies (0.6), and `memcache-async` (0.10) waits for no answer to a write.
+
+mod driver;
+mod nodes;
+mod process;
+mod protocol;
+mod record;
+mod stats;
+mod written;
+
+pub use driver::{Cached, CachedDriver, CachesAt};
+pub use process::{CacheError, NodeOfCache, PROGRAM, Process};
+pub use stats::StatsReader;

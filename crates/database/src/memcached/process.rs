@@ -1,0 +1,162 @@
+//! One memcached process: started, awaited, ended.
+
+use std::io::{self, Read as _};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::stats::answers;
+use crate::account::{Account, spawn_without_more_rights};
+use crate::ended::describe;
+
+/// What is to be installed: the program, and the package of Debian and Fedora.
+pub const PROGRAM: &str = "memcached";
+/// Its usual port.
+const PORT: u16 = 11_211;
+/// How long one may take until it answers: it does in milliseconds.
+const START_PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks at whether it does.
+const LOOK: Duration = Duration::from_millis(10);
+/// Most bytes of what it said that stand in an error.
+const QUOTED_BYTES: u64 = 2_000;
+const MIB: u64 = 1 << 20;
+
+/// What a node is to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeOfCache {
+    /// Where it listens.
+    pub address: Ipv4Addr,
+    /// Memory for items, bytes; whole MiB of it are given.
+    pub memory_bytes: u64,
+    /// CPUs that it may use: it has a thread for each.
+    pub cpus: f64,
+    /// Comes before its command: what places it into its cgroups.
+    pub launch_prefix: Vec<String>,
+}
+
+/// Why there is no node.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
+pub enum CacheError {
+    /// The program is missing.
+    #[error("{PROGRAM} is not installed")]
+    NotInstalled,
+    /// It could not be started.
+    #[error("{PROGRAM} cannot be started: {0}")]
+    Spawn(#[from] io::Error),
+    /// It ended.
+    #[error("{PROGRAM} at {at} ended ({how}) before it answered: {said}")]
+    Ended { at: SocketAddrV4, how: String, said: String },
+    /// It did not answer.
+    #[error("{PROGRAM} at {at} does not answer: {reason}")]
+    Silent { at: SocketAddrV4, reason: String },
+}
+
+/// A process that runs. Dropping it ends it.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    at: SocketAddrV4,
+}
+
+impl Process {
+    /// Starts it, as this user where there is one, and returns at once; [`Self::wait_ready`] follows.
+    ///
+    /// # Errors
+    /// The program is missing, or the system starts no process.
+    pub fn start(node: &NodeOfCache, account: Option<&Account>) -> Result<Self, CacheError> {
+        let program = guarded::program(PROGRAM).ok_or(CacheError::NotInstalled)?;
+        let become_another = account.map(Account::launch_prefix).unwrap_or_default();
+        let prefix = node.launch_prefix.iter().chain(&become_another).cloned();
+        let mut words = prefix.chain([program.display().to_string()]);
+        let first = words.next().unwrap_or_default();
+        let mut command = Command::new(first);
+        command
+            .args(words)
+            // No UDP, and nothing but this address.
+            .args(["-l", &node.address.to_string(), "-p", &PORT.to_string(), "-U", "0"])
+            .args(["-m", &(node.memory_bytes / MIB).max(1).to_string()])
+            .args(["-t", &node.cpus.ceil().max(1.0).to_string()])
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let child = match account {
+            Some(_) => command.spawn(),
+            None => spawn_without_more_rights(&mut command),
+        };
+        Ok(Self { child: child?, at: SocketAddrV4::new(node.address, PORT) })
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Where it listens.
+    pub fn at(&self) -> SocketAddrV4 {
+        self.at
+    }
+
+    /// Waits until it answers.
+    ///
+    /// # Errors
+    /// It has ended, or does not answer in time.
+    pub fn wait_ready(&mut self) -> Result<(), CacheError> {
+        let (at, deadline) = (self.at, Instant::now() + START_PATIENCE);
+        loop {
+            // First: where another one has this address, that one would answer.
+            if let Some(how) = self.ended() {
+                return Err(CacheError::Ended { at, how, said: self.said() });
+            }
+            match answers(&at.to_string()) {
+                Ok(_) => return Ok(()),
+                Err(reason) if Instant::now() >= deadline => return Err(CacheError::Silent { at, reason }),
+                Err(_) => std::thread::sleep(LOOK),
+            }
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<String> {
+        self.child.try_wait().ok().flatten().map(describe)
+    }
+
+    /// What one that has ended said.
+    fn said(&mut self) -> String {
+        let mut said = Vec::new();
+        if let Some(stderr) = self.child.stderr.take() {
+            let _ = stderr.take(QUOTED_BYTES).read_to_end(&mut said);
+        }
+        String::from_utf8_lossy(&said).trim().replace('\n', "; ")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended already needs neither.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What would place it into its cgroups cannot.
+    #[test]
+    fn one_that_ends_at_once_is_no_node() {
+        let node = NodeOfCache {
+            address: Ipv4Addr::new(127, 0, 250, 1),
+            memory_bytes: 8 << 20,
+            cpus: 0.25,
+            launch_prefix: ["/bin/sh", "-c", "echo no room >&2; exit 71", "x"].map(str::to_owned).to_vec(),
+        };
+        let mut process = Process::start(&node, None).expect("scripts/setup.sh --tests installs memcached");
+        let error = process.wait_ready().unwrap_err().to_string();
+        assert_eq!(error, "memcached at 127.0.250.1:11211 ended (exit code 71) before it answered: no room");
+    }
+}

@@ -1,0 +1,105 @@
+//! Caches in front of a database: what is stated of them, what they are at a scale, what they cost, and what does not
+//! go with them.
+
+use crate::story::{GOOD, accepted, each_refused, notes, read, refused, with};
+use experiment::{CachePolicy, CacheTierSetup, DataSetFiles, Experiment, Provider, ReadFor, setups};
+
+const GP2: &str = "data_volume = { type = \"gp2\", size_gib = 320 }";
+const TWO: &str = "{ memory_gib = 8, nodes = 2, instance = \"r7g.large\", ttl_s = 3600, policy = \"aside\" }";
+
+/// The sound experiment with caches.
+fn tier(stated: &str) -> String {
+    with(GP2, &format!("{GP2}\ncache_tier = {stated}"))
+}
+
+fn setup(text: &str) -> CacheTierSetup {
+    setups(&accepted(text))[0].cache_tier.clone().unwrap()
+}
+
+#[test]
+fn a_tier_is_read_as_it_is_stated_and_divided_by_the_scale_but_for_its_time() {
+    let experiment = accepted(&tier(TWO));
+    let stated = experiment.configurations[0].cache_tier.as_ref().unwrap();
+    assert_eq!(stated.label(), "2 x r7g.large with 8 GiB for items, ttl 3600 s, aside");
+    let whole = setup(&tier(TWO));
+    assert_eq!((whole.nodes, whole.memory_bytes, whole.ttl_s), (2, 8 << 30, Some(3_600)));
+    let scaled = setup(&format!("{}\n[provider.local]\nscale = 8\n", tier(TWO)));
+    assert_eq!((scaled.nodes, scaled.memory_bytes, scaled.ttl_s), (2, 1 << 30, Some(3_600)));
+    assert_eq!(scaled.policy, CachePolicy::Aside);
+    assert!((whole.cpus / scaled.cpus - 8.0).abs() < 1e-9, "{} and {}", whole.cpus, scaled.cpus);
+    assert!(scaled.memory_limit_bytes() > scaled.memory_bytes);
+    assert_eq!(scaled.all_cpus(), 2.0 * scaled.cpus);
+    // What is left out.
+    let least = setup(&tier("{ memory_gib = 1, instance = \"r7g.large\" }"));
+    assert_eq!((least.nodes, least.ttl_s, least.policy), (1, None, CachePolicy::Invalidate));
+    let text = serde_json::to_string(&whole).unwrap();
+    assert_eq!(serde_json::from_str::<CacheTierSetup>(&text).unwrap(), whole);
+}
+
+/// Its data set is the same one, and one process can serve both.
+#[test]
+fn caches_make_no_other_data_set() {
+    let (plain, cached) = (setups(&accepted(GOOD)), setups(&accepted(&tier(TWO))));
+    assert_eq!(DataSetFiles::of(&plain[0]), DataSetFiles::of(&cached[0]));
+    assert!(plain[0].shares_process_with(&cached[0]));
+}
+
+#[test]
+fn each_node_of_it_is_paid_for_beside_the_database() {
+    let money = |text: &str| accepted(text).money.configurations.swap_remove(0);
+    let (plain, cached) = (money(GOOD), money(&tier(TWO)));
+    let of_tier: Vec<_> = cached.lines.iter().filter(|line| line.what.starts_with("cache tier: ")).collect();
+    assert!(of_tier.iter().any(|line| line.what.contains("2 x r7g.large")), "{of_tier:?}");
+    let usd: f64 = of_tier.iter().map(|line| line.usd_per_month).sum();
+    assert!(usd > 0.0);
+    let more = cached.usd_per_month.unwrap() - plain.usd_per_month.unwrap();
+    assert!((more - usd).abs() < 0.01, "{more} and {usd}");
+    assert_eq!(cached.lines.len(), plain.lines.len() + of_tier.len());
+}
+
+#[test]
+fn all_mistakes_of_a_tier_are_found_at_once() {
+    let wrong = "{ memory_gib = 80, nodes = 0, instance = \"r7g.larg\", ttl_s = 9000000, policy = \"back\" }";
+    let found = refused(&tier(wrong)).to_string();
+    for said in ["nodes of cache_tier cannot be 0", "r7g.larg", "ttl_s cannot be 9000000", "policy cannot be `back`"] {
+        assert!(found.contains(said), "{said}\n{found}");
+    }
+    each_refused(&[
+        (tier("{ memory_gib = 17, instance = \"r7g.large\" }"), "memory_gib of cache_tier cannot be 17"),
+        (
+            format!("{}\n[provider.local]\nscale = 64\n", tier("{ memory_gib = 0.25, instance = \"r7g.large\" }")),
+            "a node would have 4.0 MiB for items on this machine",
+        ),
+        (
+            tier(TWO).replace("records = 1000", "records = 1000\nfield_length = 200_000"),
+            "memcached takes no item of 1.9 MiB",
+        ),
+        (tier(TWO) + "\n[[fault]]\nkind = \"node-kill\"\nat_s = 10\n", "[[fault]] is not measured behind a cache yet"),
+        (
+            tier(TWO) + "\n[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n",
+            "iopslab puts nothing in front of a cluster that exists",
+        ),
+        (tier("{ memory_gib = 1 }"), "instance"),
+    ]);
+}
+
+#[test]
+fn it_is_measured_on_this_machine_alone() {
+    let mistakes = |provider| read(&tier(TWO), ReadFor::PlanOf(provider)).err().map(|m| m.to_string());
+    let simulated = mistakes(Provider::Simulated).unwrap();
+    assert!(simulated.contains("cache_tier of a: a simulation has no cache to ask"), "{simulated}");
+    for provider in [Provider::Hosts, Provider::Aws] {
+        let found = mistakes(provider).unwrap();
+        assert!(found.contains("cache_tier of a: caches are started on this machine alone so far"), "{found}");
+    }
+    assert_eq!(mistakes(Provider::Local), None);
+}
+
+#[test]
+fn a_time_to_live_that_no_trial_can_show_is_reported() {
+    let said = |experiment: &Experiment| notes(experiment, "key_without_effect", None);
+    let of = |ttl: &str| said(&accepted(&tier(&format!("{{ memory_gib = 1, instance = \"r7g.large\"{ttl} }}"))));
+    let about = |notes: Vec<String>| notes.iter().any(|note| note.contains("ttl_s has no effect in trials of a"));
+    assert!(about(of(", ttl_s = 86_400")));
+    assert!(!about(of(", ttl_s = 2")) && !about(of("")));
+}

@@ -1,0 +1,114 @@
+//! A real Cassandra with two nodes of memcached in front of it, beside one without.
+
+use evidence::{HostId, HostSample};
+use reported::Series;
+use reported::cassandra::TABLE_READS;
+use reported::memcached::{CPU_S, HITS, ITEMS, MISSES, SETS};
+use serde_json::Value;
+
+use crate::support::{Laboratory, conformance, lane::Share};
+
+/// 50,000 records at 1:8, of which the caches hold two fifths.
+const EXPERIMENT: &str = r#"
+name = "caches"
+
+[target]
+database = "cassandra"
+version = "5.0.9"
+
+[dataset]
+records = 400_000
+
+[[configuration]]
+name = "alone"
+instance = { vcpus = 4.8, memory_gib = 64 }
+data_volume = { iops = 8000, mib_per_s = 800, size_gib = 16 }
+memory_limit_gib = 60
+
+[[configuration]]
+name = "cached"
+instance = { vcpus = 4.8, memory_gib = 64 }
+data_volume = { iops = 8000, mib_per_s = 800, size_gib = 16 }
+memory_limit_gib = 60
+cache_tier = { memory_gib = 0.09, nodes = 2, instance = "m7g.medium" }
+
+[[workload]]
+name = "popular"
+read = 0.95
+update = 0.05
+distribution = "zipfian"
+
+[load]
+rate = [2400]
+rest_max_s = 0
+warmup_s = 15
+duration_s = 20
+repetitions = 1
+seed = 36
+
+[provider.local]
+scale = 8
+heap_mib = 512
+page_cache_mib = 64
+"#;
+
+fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
+    let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
+    let trials = &directory.plan().trials;
+    let is_it = |t: &&experiment::PlannedTrial| t.cell.starts_with(&format!("{configuration}."));
+    let trial = directory.trial(trials.iter().find(is_it).unwrap()).unwrap();
+    trial.samples[&HostId::DATABASE].clone()
+}
+
+/// By how much a counter grew in the measured seconds.
+fn grown(samples: &[HostSample], series: &Series) -> f64 {
+    let measured = samples.iter().filter(|sample| (0.0..=20.0).contains(&sample.t_s));
+    let known: Vec<f64> = measured.filter_map(|sample| sample.database.get(series)).collect();
+    known.last().unwrap() - known.first().unwrap()
+}
+
+#[test]
+fn caches_answer_what_is_popular_and_the_database_the_rest() {
+    let lab = Laboratory::on_machine(Share::Half);
+    lab.write("caches.toml", EXPERIMENT);
+    let output = lab.output(&["run", "caches.toml", "--format", "json"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cell = |name: &str| {
+        let cells = analysis["cells"].as_array().unwrap();
+        cells.iter().find(|cell| cell["configuration"] == name).unwrap().clone()
+    };
+    let (alone, cached) = (cell("alone"), cell("cached"));
+    for cell in [&alone, &cached] {
+        assert_eq!(cell["valid_trials"], 1, "{cell:#}");
+    }
+    assert!(alone["cache_tier"].is_null(), "{alone:#}");
+
+    // What the client saw, and what the nodes count.
+    let tier = &cached["cache_tier"];
+    let hit_ratio = tier["hit_ratio"].as_f64().unwrap();
+    assert!((0.2..0.95).contains(&hit_ratio), "{tier:#}");
+    assert_eq!(tier["unanswered_share"], 0.0, "{tier:#}");
+    let of_cached = samples(&lab, "cached");
+    let (hits, misses) = (grown(&of_cached, &HITS), grown(&of_cached, &MISSES));
+    println!("{hits} hits, {misses} misses; {tier:#}");
+    assert!((hits / (hits + misses) - hit_ratio).abs() < 0.02, "{hits} and {misses}: {tier:#}");
+    assert!(grown(&of_cached, &SETS) >= 0.9 * misses, "each miss is put there");
+    assert!(of_cached.iter().filter_map(|s| s.database.get(&ITEMS)).fold(0.0, f64::max) > 1_000.0);
+    assert!(tier["cpus_used"].as_f64().unwrap() > 0.0 && grown(&of_cached, &CPU_S) > 0.0);
+
+    // The database is asked for the rest alone.
+    let (of_alone, of_cached) = (grown(&samples(&lab, "alone"), &TABLE_READS), grown(&of_cached, &TABLE_READS));
+    let left = of_cached / of_alone;
+    assert!((left - (1.0 - hit_ratio)).abs() < 0.1, "{left} of the reads are left: {tier:#}");
+    let p99 = |answer: &str| tier["latency_us"][answer]["p99"].as_f64().unwrap();
+    assert!(p99("hit") < p99("miss"), "{tier:#}");
+    assert_eq!(cached["errors"], serde_json::json!({}), "{cached:#}");
+
+    let run = lab.run_directory();
+    conformance::is_whole(&lab, &run, "local");
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains("## What the cache tier answered"), "{report}");
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
