@@ -39,6 +39,9 @@ fuzz_target!(|text: &str| {
             for statement in &script.schema {
                 assert!(statement.cql("k").len() >= statement.text.len());
             }
+            // As if a server had written it down.
+            let places = script.agreement(text).disagreements.into_iter().map(|mistake| mistake.span);
+            places.for_each(|span| assert!(text.get(span).is_some()));
         }
         Err(mistakes) => {
             assert!(!mistakes.is_empty());

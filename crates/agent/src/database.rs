@@ -178,6 +178,12 @@ impl Opened {
             DatabaseRequest::MeasureArchive { files } => store::measure(host, database, &files),
             DatabaseRequest::KeepInStore { files, to, run } => store::keep(host, database, &files, &to, run),
             DatabaseRequest::StartLoading { files, loading } => self.start_loading(files, loading),
+            DatabaseRequest::ImportSnapshot => self.loading_with(Loading::import).map(|()| Reply::Imported),
+            DatabaseRequest::SampleSnapshot { requests } => {
+                let sample =
+                    |loading: &mut Loading, host: &Host, database: &Database| loading.sample(host, database, requests);
+                self.loading_with(sample).map(|(rows, statements)| Reply::Sampled { rows, statements })
+            }
             DatabaseRequest::FinishLoading => self.loading_with(Loading::finish).map(|()| Reply::AtRest),
             DatabaseRequest::FlushBacklog => {
                 let flush = |loading: &mut Loading, host: &Host, _: &Database| loading.flush_backlog(host);

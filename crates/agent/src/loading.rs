@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use database::{DATABASE_LOG, Directories, RunningNode, loader};
-use experiment::DataSetFiles;
+use database::{DATABASE_LOG, Directories, RunningNode, TableSnapshot, loader};
+use experiment::{CountedRows, DataSetFiles, StatementSample};
 use process::machine;
 use wire::{RequestError, SnapshotFacts};
 
@@ -16,6 +16,14 @@ use super::volumes::data_parts;
 
 /// How long it may take to stop in order; everything is flushed by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often the bytes of a snapshot are on a disk at the most while it is taken in: as a copy that becomes the node's,
+/// and as what compaction makes of it; and a third of that besides.
+const COPIES: u64 = 3;
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / (1_u64 << 30) as f64
+}
 
 /// Below a loading node's own directory: what becomes the snapshot's `data`.
 pub(super) fn data_of(directory: &Path) -> PathBuf {
@@ -74,6 +82,64 @@ impl Loading {
             None => self.node.create_schema(KEYSPACE, TABLE, &database.dataset, &replication),
         };
         created.map_err(RequestError::new)
+    }
+
+    /// Takes in the snapshot of the user's own, all of it on every node, whatever tokens its cluster had; of several
+    /// nodes each then removes what others keep. It is copied first: a node moves what it takes in.
+    pub fn import(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
+        let snapshot = database.own.as_ref().and_then(|own| own.snapshot.as_ref());
+        let snapshot = snapshot.ok_or_else(|| RequestError::new("this data set is no snapshot to be taken in"))?;
+        let elsewhere = "the directory has to be on every database host, with the same files";
+        let found = TableSnapshot::read_again(snapshot).map_err(|why| RequestError::new(why).help(elsewhere))?;
+        let (needed, free) = (snapshot.bytes().saturating_mul(COPIES), storage::free_bytes(&self.directory)?);
+        if free < needed {
+            let message = format!(
+                "{} has {:.1} GiB free, and taking in a snapshot of {:.1} GiB needs {:.1}",
+                self.directory.display(),
+                gib(free),
+                gib(snapshot.bytes()),
+                gib(needed)
+            );
+            return Err(RequestError::new(message).help("make room, or state another work directory"));
+        }
+        let copies = self.directory.join("snapshot");
+        let tables: Vec<String> = snapshot.tables.iter().map(|table| table.name.clone()).collect();
+        let mut on_bytes = |copied| host.outbox.progress("copying the snapshot", Some((copied, snapshot.bytes())));
+        let cancelled = || host.outbox.is_cancelled();
+        let places = found.copy(&tables, (&copies, KEYSPACE), &mut on_bytes, &cancelled).map_err(RequestError::new)?;
+        if let Some(account) = &host.account {
+            account.own(&copies)?;
+        }
+        for table in &tables {
+            host.outbox.progress(format!("taking in the snapshot of {table}"), None);
+            self.node.import_foreign(KEYSPACE, table, &places)?;
+        }
+        if self.files.placement.is_cluster() {
+            host.outbox.progress("removing what other nodes keep", None);
+            self.node.clean_up(KEYSPACE)?;
+        }
+        storage::remove_tree(&copies).map_err(RequestError::new)
+    }
+
+    /// Counts the rows of the tables of a snapshot and tries so many requests of each statement; with none the
+    /// statements are prepared alone.
+    pub fn sample(
+        &mut self,
+        host: &Host,
+        database: &Database,
+        requests: u32,
+    ) -> Result<(Vec<CountedRows>, Vec<StatementSample>), RequestError> {
+        let own = database.own.as_ref();
+        let own = own.ok_or_else(|| RequestError::new("there are no statements of the user's own to be tried"))?;
+        let mut rows = Vec::new();
+        if requests > 0 {
+            host.outbox.progress("counting the rows of the snapshot", None);
+            let tables = own.snapshot.iter().flat_map(|snapshot| &snapshot.tables);
+            let tables: Vec<String> = tables.map(|table| table.name.clone()).collect();
+            rows = self.node.count_rows(KEYSPACE, &tables)?;
+            host.outbox.progress("trying the statements", None);
+        }
+        Ok((rows, self.node.sample_statements(KEYSPACE, own, requests)?))
     }
 
     /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a

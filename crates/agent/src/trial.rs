@@ -424,9 +424,19 @@ impl Trial {
 /// Rows of each of the user's own tables that are looked up.
 const SAMPLE_ROWS: u64 = 32;
 
-/// Every key of the sample must exist; or every sampled row of the user's own tables.
+/// Requests of each statement that are tried in a restored snapshot of the user's own.
+const SAMPLE_REQUESTS: u32 = 100;
+
+/// Every key of the sample must exist; or every sampled row of the user's own tables; or of a snapshot, whose rows
+/// nobody made, what requests are to find.
 fn check_sample(node: &mut dyn RunningNode, database: &Database, keys: &[String]) -> Result<u32, RequestError> {
     let (asked, present) = match &database.own {
+        Some(own) if own.snapshot.is_some() => {
+            let sample = node.sample_statements(KEYSPACE, own, SAMPLE_REQUESTS)?;
+            let help = "state `columns` and `partitions` of [workload.tables.NAME] as the snapshot has them";
+            own.check_sample(&sample).map_err(|why| RequestError::new(why).help(help))?;
+            return Ok(sample.iter().map(|one| one.found).sum());
+        }
         Some(own) => node.count_own_sample(KEYSPACE, own, SAMPLE_ROWS)?,
         None => (u32::try_from(keys.len()).unwrap_or(u32::MAX), node.count_sample(KEYSPACE, TABLE, keys)?),
     };

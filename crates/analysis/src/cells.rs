@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::HostId;
+use evidence::{HostId, OperationKind};
 use experiment::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
@@ -58,6 +58,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         runtime_s: Summary::of(values(&|t| t.runtime_s(plan))),
         latency_us: latencies(&valid, |t| &t.response),
         service_us: latencies(&valid, |t| &t.service),
+        unmet_share: unmet_shares(plan, cell, &valid),
         errors,
         error_share: stats::ratio(failed as f64, (failed + counted) as f64),
         device_reads_per_operation: median(&volumes(|v| v.reads)),
@@ -171,6 +172,23 @@ fn data_volumes(trials: &[&TrialMeasurement]) -> Vec<DataVolumeAnalysis> {
             write_bytes_per_s: median(&of, &|v| Some(v.write_bytes_per_s())),
             await_us: median(&of, &|v| v.await_s().map(|s| s * 1e6)),
             busy_share: median(&of, &|v| v.busy_share),
+        })
+        .collect()
+}
+
+/// Of the conditional statements of a cell's workload, in all of its trials together.
+fn unmet_shares(plan: &Plan, cell: &Cell, trials: &[&TrialMeasurement]) -> BTreeMap<OperationKind, f64> {
+    let workload = plan.workloads.iter().find(|workload| workload.name == cell.workload);
+    let statements = workload.into_iter().flat_map(|workload| &workload.statements);
+    let conditional =
+        statements.filter(|statement| statement.reads && statement.writes).map(|statement| statement.kind);
+    let samples =
+        |of: &BTreeMap<OperationKind, SeriesLatency>, kind| of.get(&kind).map_or(0, |latency| latency.samples);
+    conditional
+        .filter_map(|kind| {
+            let unmet: u64 = trials.iter().map(|trial| samples(&trial.unmet, kind)).sum();
+            let all: u64 = trials.iter().map(|trial| samples(&trial.response, kind)).sum();
+            Some((kind, stats::ratio(unmet as f64, all as f64)?))
         })
         .collect()
 }

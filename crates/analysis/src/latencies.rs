@@ -95,7 +95,7 @@ impl Latencies {
                 }
             }
             Series::Failed(_) => *self.failed_per_second.entry(second).or_default() += per_second,
-            Series::Service(_) | Series::Cache(_) => {}
+            Series::Service(_) | Series::Cache(_) | Series::Unmet(_) => {}
         }
         let from_start = interval.start_s + START_SLACK_S;
         if from_start < 0.0 || interval.histogram.is_empty() {

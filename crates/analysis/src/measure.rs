@@ -60,6 +60,7 @@ impl Latencies {
             service: BTreeMap::new(),
             failed: BTreeMap::new(),
             cache: BTreeMap::new(),
+            unmet: BTreeMap::new(),
             curves: BTreeMap::new(),
             hosts: node::hosts(record)
                 .into_iter()
@@ -101,6 +102,7 @@ impl Latencies {
             service: BTreeMap::new(),
             failed: BTreeMap::new(),
             cache: BTreeMap::new(),
+            unmet: BTreeMap::new(),
             curves: BTreeMap::new(),
             hosts: trial.hosts.clone(),
             background: Vec::new(),
@@ -132,7 +134,7 @@ impl Latencies {
             match series {
                 Series::Response(kind) => drop(client.completed.insert(kind, histogram.len())),
                 Series::Failed(kind) => drop(client.errors.insert(kind, histogram.len())),
-                Series::Service(_) | Series::Cache(_) => {}
+                Series::Service(_) | Series::Cache(_) | Series::Unmet(_) => {}
             }
         }
         client.operations_sent = client.completed.values().chain(client.errors.values()).sum();
@@ -182,6 +184,7 @@ impl TrialMeasurement {
                 Series::Service(kind) => drop(self.service.insert(kind, figures)),
                 Series::Failed(kind) => drop(self.failed.insert(kind, figures)),
                 Series::Cache(answer) => drop(self.cache.insert(answer, figures)),
+                Series::Unmet(kind) => drop(self.unmet.insert(kind, figures)),
             }
         }
     }

@@ -61,6 +61,8 @@ pub struct TrialMeasurement {
     pub failed: BTreeMap<ErrorKind, SeriesLatency>,
     /// Reads by how caches in front of the database answered them, from sent to done; empty where there are none.
     pub cache: BTreeMap<CacheAnswer, SeriesLatency>,
+    /// Response times of operations whose condition was not met, which are among `response`, by kind.
+    pub unmet: BTreeMap<OperationKind, SeriesLatency>,
     /// (quantile, microseconds) of the response times by kind.
     pub curves: BTreeMap<OperationKind, Vec<(f64, f64)>>,
     /// What each database host showed in the window; at least one. Where faults were planned, in the part of it before

@@ -167,7 +167,7 @@ impl Tallies {
                 let _ = sum.add(&interval.histogram);
             }
             Series::Failed(kind) => *tally.errors.entry(kind).or_default() += interval.histogram.len(),
-            Series::Service(_) | Series::Cache(_) => {}
+            Series::Service(_) | Series::Cache(_) | Series::Unmet(_) => {}
         }
     }
 

@@ -117,7 +117,7 @@ impl LatencyLog {
     }
 
     fn expects(&self, series: Series) -> bool {
-        let (Series::Response(kind) | Series::Service(kind)) = series else { return true };
+        let (Series::Response(kind) | Series::Service(kind) | Series::Unmet(kind)) = series else { return true };
         let expected = self.statements.as_ref().is_none_or(|statements| statements.contains(&kind));
         expected || OperationKind::YCSB.contains(&kind)
     }

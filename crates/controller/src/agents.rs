@@ -44,6 +44,8 @@ pub struct Agents {
     work: Work,
     /// Work directories of hosts that are on this machine.
     work_here: BTreeMap<HostId, PathBuf>,
+    /// Whether a database host that is lost costs what it was asked for alone, and no conversation with others.
+    each_for_itself: bool,
     /// What the user sees of their work.
     pub screen: Screen,
     /// Whether the user wants an end.
@@ -69,6 +71,7 @@ impl Agents {
             silence: SILENCE,
             work: Work::default(),
             work_here: BTreeMap::new(),
+            each_for_itself: false,
             screen: screen.clone(),
             interrupted: Arc::clone(interrupted),
         }
@@ -77,6 +80,21 @@ impl Agents {
     /// From now on they work on this.
     pub(super) fn work_on(&mut self, work: Work) {
         self.work = work;
+    }
+
+    /// From now on a host that is lost costs what it was asked for alone.
+    pub(crate) fn spare_others(&mut self) {
+        self.each_for_itself = true;
+    }
+
+    /// Whether that is so.
+    pub(crate) fn spares_others(&self) -> bool {
+        self.each_for_itself
+    }
+
+    /// Whether its agent is gone.
+    pub(crate) fn is_lost(&self, host: HostId) -> bool {
+        self.lost.contains(&host)
     }
 
     /// Whether the user wants an end.

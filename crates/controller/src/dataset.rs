@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use archive::JournalEvent;
 use evidence::HostId;
-use experiment::{BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Plan, part_of};
+use experiment::{BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Own, Plan, Snapshot, part_of};
 use process::{failure, human_duration};
 use wire::{
     ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request, SnapshotFacts,
@@ -12,6 +12,7 @@ use wire::{
 
 use super::failure::{Failure, answer};
 use super::hosts;
+use super::own_snapshot;
 use super::run::Run;
 use super::store::{Keys, OfCluster, Restored, Store, counted};
 
@@ -44,22 +45,33 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
                 (found, None)
             }
             (None, Restored::All(restored, origin)) => (restored, Some(origin)),
-            (None, Restored::Nothing | Restored::Damaged) => (load(run, &of)?, None),
+            (None, Restored::Nothing | Restored::Damaged) => match snapshot_of(plan) {
+                Some(snapshot) => (own_snapshot::restore(run, &of, snapshot)?, None),
+                None => (load(run, &of)?, None),
+            },
         };
         if let (Some(store), None) = (&store, &from) {
             store.keep(run, &of, anew)?;
         }
         let bytes = parts.iter().map(|part| part.table_bytes).sum();
-        run.say(&format!(
-            "{}: {}{:.0} MiB payload, {:.0} MiB on disk",
-            of.name,
-            if plan.own.is_some() { "about " } else { "" },
-            plan.dataset.payload_bytes() as f64 / catalog::MIB,
-            bytes as f64 / catalog::MIB
-        ));
+        let payload = match snapshot_of(plan) {
+            Some((_, snapshot)) => format!("{:.0} MiB in the snapshot", snapshot.bytes() as f64 / catalog::MIB),
+            None => format!(
+                "{}{:.0} MiB payload",
+                if plan.own.is_some() { "about " } else { "" },
+                plan.dataset.payload_bytes() as f64 / catalog::MIB
+            ),
+        };
+        run.say(&format!("{}: {payload}, {:.0} MiB on disk", of.name, bytes as f64 / catalog::MIB));
         run.note(JournalEvent::DatasetReady { records: plan.dataset.records, bytes, from })?;
     }
     Ok(())
+}
+
+/// The snapshot of the user's own that the data set is.
+fn snapshot_of(plan: &Plan) -> Option<(&Own, &Snapshot)> {
+    let own = plan.own.as_ref()?;
+    Some((own, own.snapshot.as_ref()?))
 }
 
 /// Data volumes that were made from a snapshot of EBS have each of their blocks read: on all machines at the same time.

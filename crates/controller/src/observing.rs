@@ -1,6 +1,6 @@
 //! Nodes of an existing cluster that are watched outside of any run: their agents look, and nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::HostId;
 use experiment::WatchedNode;
@@ -10,11 +10,25 @@ use wire::{DatabaseRequest, Event, GivenByMachine, Reply, Request, WatchTask};
 use super::agents::Agents;
 use super::failure::{Failure, answer};
 use super::greeting::greet_each;
+use super::progress::Screen;
 
 /// Nodes that are watched, with what was seen of them so far.
 pub struct Observing {
     agents: Agents,
     seen: BTreeMap<HostId, HostSeen>,
+    /// Those that were lost: they are asked nothing more.
+    gone: BTreeSet<HostId>,
+}
+
+/// Says that machines are not watched any more, on the screen and in what was seen of each.
+pub fn not_watched_any_more(failure: &Failure, seen: &mut [HostSeen], screen: &Screen) {
+    let (names, why): (Vec<&str>, String) = (seen.iter().map(|of| of.host.as_str()).collect(), failure.message());
+    screen.say(&format!("warning: not watched any more: {}: {why}; what was seen until then counts", names.join(", ")));
+    for host in seen {
+        let at = |sample: Option<&Moment>| sample.map_or(0, |sample| sample.unix_ms);
+        let minutes = (at(host.samples.last()) - at(host.samples.first())) as f64 / 60_000.0;
+        host.missing.push(format!("its device after {minutes:.1} minutes: {why}"));
+    }
 }
 
 impl Observing {
@@ -44,8 +58,11 @@ impl Observing {
             };
             (host, seen)
         };
-        let mut observing = Self { seen: found.into_iter().map(nothing).collect(), agents };
+        let seen = found.into_iter().map(nothing).collect();
+        let mut observing = Self { seen, agents, gone: BTreeSet::new() };
         let given = observing.ask(&Request::Database(DatabaseRequest::Observe))?;
+        // From here on one that is lost is no reason to look at no other.
+        observing.agents.spare_others();
         let read = answer!(Reply::Observing(given) => given);
         for (host, reply) in given {
             let GivenByMachine { cpus, memory_bytes } = read(reply)?;
@@ -61,15 +78,15 @@ impl Observing {
         self.seen.values()
     }
 
-    /// Takes what was sampled until now.
+    /// Takes what was sampled until now. A machine that was lost meanwhile is named, and the others are watched on.
     ///
     /// # Errors
-    /// An agent is lost; what was seen before stays.
+    /// An agent says what nobody has asked for; what was seen before stays.
     pub fn take(&mut self) -> Result<(), Failure> {
         self.ask(&Request::Clock).map(drop)
     }
 
-    /// Ends the agents, and gives what they saw; with why that is not all.
+    /// Ends the agents, and gives what they saw; with why that is not all of any of them.
     pub fn end(mut self) -> (Vec<HostSeen>, Option<Failure>) {
         let ended = self.ask(&Request::Database(DatabaseRequest::EndObservation));
         let read = answer!(Reply::Observed(observed) => observed);
@@ -97,7 +114,16 @@ impl Observing {
 
     /// Asks every agent the same, and keeps what they say meanwhile and have said before.
     fn ask(&mut self, request: &Request) -> Result<BTreeMap<HostId, Reply>, Failure> {
-        let requests = self.seen.keys().map(|host| (*host, request.clone())).collect();
+        // Asked once more, a lost one would have a new agent, which watches nothing.
+        for (host, of) in &mut self.seen {
+            if self.agents.is_lost(*host) && self.gone.insert(*host) {
+                let how = "its agent is gone".to_owned();
+                let failure = Failure::HostLost { how, help: None, may_come_back: true };
+                not_watched_any_more(&failure, std::slice::from_mut(of), &self.agents.screen);
+            }
+        }
+        let watched = self.seen.keys().filter(|host| !self.gone.contains(host));
+        let requests = watched.map(|host| (*host, request.clone())).collect();
         let seen = &mut self.seen;
         let answers = self.agents.converse(requests, &mut |host, event| {
             let Some(of) = seen.get_mut(&host) else { return Ok(()) };
@@ -108,6 +134,17 @@ impl Observing {
             }
             Ok(())
         })?;
-        answers.into_iter().map(|(host, answer)| Ok((host, answer?))).collect()
+        let mut replies = BTreeMap::new();
+        for (host, answer) in answers {
+            match (answer, self.seen.get_mut(&host)) {
+                (Ok(reply), _) => drop(replies.insert(host, reply)),
+                (Err(failure @ Failure::HostLost { .. }), Some(of)) if self.agents.spares_others() => {
+                    not_watched_any_more(&failure, std::slice::from_mut(of), &self.agents.screen);
+                    self.gone.insert(host);
+                }
+                (Err(failure), _) => return Err(failure),
+            }
+        }
+        Ok(replies)
     }
 }

@@ -232,6 +232,7 @@ impl<'p> Store<'p> {
 /// How much a data set has; of tables of the user's own that is an estimate.
 pub(super) fn counted(plan: &Plan, records: u64) -> String {
     match &plan.own {
+        Some(own) if own.snapshot.is_some() => "tables of a snapshot".to_owned(),
         Some(_) => format!("about {records} rows"),
         None => format!("{records} records"),
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Connect, Driver, ErrorKind, NextRow, Random, Recorded, Stamp};
+use engine::{Condition, Connect, Driver, ErrorKind, NextRow, Random, Recorded, Stamp};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -24,11 +24,12 @@ use scylla::cluster::{ClusterState, NodeRef};
 use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
 use scylla::policies::load_balancing::{FallbackPlan, LoadBalancingPolicy, RoutingInfo};
 use scylla::policies::retry::FallthroughRetryPolicy;
+use scylla::response::query_result::QueryResult;
 use scylla::routing::Shard;
 use scylla::value::{CqlValue, Row};
 use tokio::sync::OnceCell;
 
-use crate::frames::{Answer, Frames, Values};
+use crate::frames::{APPLIED, Answer, Frames, Values};
 use crate::own::{OwnRequest, OwnStatements, OwnWork};
 use crate::session;
 use crate::statements::{
@@ -202,7 +203,7 @@ impl CqlDriver {
                 // The driver prepares it again.
                 Answer::Unprepared => {}
                 Answer::Failed(kind) => return Err(kind),
-                Answer::Done | Answer::Senseless => return Err(ErrorKind::Other),
+                Answer::Done | Answer::Unmet | Answer::Senseless => return Err(ErrorKind::Other),
             }
         }
         let result = self.session.execute_unpaged(statement, Bound(&values)).await.map_err(|error| kind(&error))?;
@@ -215,7 +216,7 @@ impl CqlDriver {
 
     /// Sends a request whose response says only that it is done.
     async fn expect_done(&self, statement: &Statement, key: &str, values: impl Values) -> Result<(), ErrorKind> {
-        self.expect_answer(statement, Some(key.as_bytes()), values).await
+        self.expect_answer(statement, Some(key.as_bytes()), values).await.map(|_| ())
     }
 
     /// Sends a request that is answered by being done, or by however many rows.
@@ -224,19 +225,31 @@ impl CqlDriver {
         statement: &Statement,
         key: Option<&[u8]>,
         values: impl Values,
-    ) -> Result<(), ErrorKind> {
+    ) -> Result<Condition, ErrorKind> {
         if let Some(frames) = &self.frames {
             match frames.execute(statement.head(), &values, || statement.info(key)).await? {
-                Answer::Done | Answer::Rows(_) => return Ok(()),
+                Answer::Done | Answer::Rows(_) => return Ok(Condition::Met),
+                Answer::Unmet => return Ok(Condition::Unmet),
                 Answer::Unprepared => {}
                 Answer::Failed(kind) => return Err(kind),
                 Answer::Senseless => return Err(ErrorKind::Other),
             }
         }
         match self.session.execute_unpaged(statement, Bound(&values)).await {
-            Ok(_) => Ok(()),
+            Ok(answer) => Ok(condition(answer)),
             Err(error) => Err(kind(&error)),
         }
+    }
+}
+
+/// What an answer says of its condition: the first column of its rows is `[applied]` where there was one.
+fn condition(answer: QueryResult) -> Condition {
+    let Ok(rows) = answer.into_rows_result() else { return Condition::Met };
+    let is_conditional = rows.column_specs().iter().next().is_some_and(|column| column.name() == APPLIED);
+    let is_unmet = |row: Row| matches!(row.columns.first(), Some(Some(CqlValue::Boolean(false))));
+    match is_conditional && rows.maybe_first_row::<Row>().ok().flatten().is_some_and(is_unmet) {
+        true => Condition::Unmet,
+        false => Condition::Met,
     }
 }
 
@@ -259,7 +272,7 @@ impl Driver for CqlDriver {
         self.own.as_ref().map_or(NextRow::None, |own| own.make_row(request))
     }
 
-    async fn send(&self, request: &OwnRequest) -> Result<(), ErrorKind> {
+    async fn send(&self, request: &OwnRequest) -> Result<Condition, ErrorKind> {
         let own = self.own.as_ref().ok_or(ErrorKind::Other)?;
         let result = self.expect_answer(own.statement(request), request.key(), own.values(request)).await;
         own.ended(request);

@@ -43,6 +43,7 @@ mod statements;
 mod table_at;
 
 pub use account::{Account, AccountError};
+pub use cassandra::TableSnapshot;
 pub use client::Client;
 pub use cluster::{Cluster, ClusterError, ClusterSpec, NodeStatus};
 pub use cql::{CqlConnect, CqlDriver, Notes, driver_only};

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use experiment::{Dataset, Own, Settings, SettingsInForce};
+use experiment::{CountedRows, Dataset, Own, Settings, SettingsInForce, StatementSample};
 use reported::{Reported, Series};
 
 use crate::account::AccountError;
@@ -206,6 +206,24 @@ pub trait RunningNode: Send {
     /// Takes the files of a table below these directories, one for each data directory, into that table: each holds
     /// what a data directory of a node at rest held, and its files are moved. Where [`Server::renewal`] is in place.
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
+
+    /// Takes files of a table that a cluster of somebody else's has written into that table, with rows that this node
+    /// need not keep: directories as for [`Self::import`], whose files are moved. They are read for damage.
+    fn import_foreign(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
+
+    /// Removes rows of a keyspace that other nodes of the cluster keep.
+    fn clean_up(&mut self, keyspace: &str) -> Result<(), ServerError>;
+
+    /// Counts the rows of tables, each of them; takes as long as reading them.
+    fn count_rows(&mut self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>, ServerError>;
+
+    /// Asks what the user's own statements ask, so many requests of each: how many find something.
+    fn sample_statements(
+        &mut self,
+        keyspace: &str,
+        own: &Own,
+        of_each: u32,
+    ) -> Result<Vec<StatementSample>, ServerError>;
 
     /// Brings all files of a table to the shape that [`Self::maintain`] gives them, when it is called: beside whatever
     /// else is asked of the node, until that is done.

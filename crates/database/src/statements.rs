@@ -40,8 +40,13 @@ impl Deref for Statement {
 }
 
 impl Statement {
-    fn new(prepared: PreparedStatement, consistency: Consistency, serial: Option<SerialConsistency>) -> Self {
-        let returns_rows = prepared.get_current_result_set_col_specs().get().len() > 0;
+    /// `is_conditional`: whether it has conditions, whose answers say by the names of their columns what they are.
+    fn new(
+        prepared: PreparedStatement,
+        consistency: Consistency,
+        (serial, is_conditional): (Option<SerialConsistency>, bool),
+    ) -> Self {
+        let returns_rows = prepared.get_current_result_set_col_specs().get().len() > 0 && !is_conditional;
         let markers = prepared.get_variable_col_specs().len() as u16;
         let levels = (consistency as u16, serial.map(|level| level as u16));
         Self { head: Head::new(prepared.get_id(), levels, markers, returns_rows), prepared, consistency }
@@ -76,21 +81,21 @@ pub(crate) async fn prepare(
     prepared.set_use_cached_result_metadata(true);
     let consistency = consistency(level);
     prepared.set_consistency(consistency);
-    Ok(Statement::new(prepared, consistency, None))
+    Ok(Statement::new(prepared, consistency, (None, false)))
 }
 
-/// Prepares a statement of the user's own; `serial` is the level of its conditions.
+/// Prepares a statement of the user's own; `serial` is the level of its conditions, if it has any.
 pub(crate) async fn prepare_own(
     session: &Session,
     statement: &str,
     level: experiment::Consistency,
-    serial: Option<SerialConsistency>,
+    (serial, is_conditional): (Option<SerialConsistency>, bool),
 ) -> Result<Statement, String> {
     let mut prepared = session.prepare(statement).await.map_err(|error| error.to_string())?;
     let consistency = consistency(level);
     prepared.set_consistency(consistency);
     prepared.set_serial_consistency(serial);
-    Ok(Statement::new(prepared, consistency, serial))
+    Ok(Statement::new(prepared, consistency, (serial, is_conditional)))
 }
 
 /// A level of an experiment as the driver has it.

@@ -6,6 +6,8 @@
 #[path = "one_node/nodetool.rs"]
 mod nodetool;
 mod shared;
+#[path = "one_node/snapshot.rs"]
+mod snapshot;
 
 use std::{
     fs,
@@ -108,6 +110,8 @@ fn one_node_from_its_first_start_to_its_death() {
     what_the_table_counts_is_read_without_a_second_jvm(&loaded, &node, &distribution, &java);
     latencies_are_milliseconds(&node, &distribution, &java);
     samples_count_only_what_exists(&loaded);
+    nodetool(&distribution, &java, node.0.config(), &["snapshot", "-t", "monday", "ycsb"]);
+    snapshot::comes_back(&loaded, &node.0, &DATASET, (&first.join("data"), work.path()));
     a_second_node_on_its_ports_is_refused(&distribution, &java, work.path());
     drop(loaded);
 

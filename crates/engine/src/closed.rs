@@ -61,8 +61,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop>) {
             seat.sent.set(seat.sent.get() + 1);
         }
         seat.recorder.borrow_mut().sent();
-        let answer = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
-        let result = answer.map(|_| ());
+        let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
         now = now_ns();
         if let (Some(recording), Some(due)) = (recording, due) {
             recording.borrow_mut().ended(due, now);
@@ -74,7 +73,6 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop>) {
             response_ns: now - sent_ns,
             service_ns: None,
             result,
-            cache: answer.ok().flatten(),
         });
         if let Some(pause) = patience.after(result) {
             tokio::time::sleep(pause).await;
@@ -99,7 +97,7 @@ pub(crate) struct Patience {
 impl Patience {
     /// The pause after this result.
     #[inline]
-    pub(crate) fn after(&mut self, result: Result<(), ErrorKind>) -> Option<Duration> {
+    pub(crate) fn after<T>(&mut self, result: Result<T, ErrorKind>) -> Option<Duration> {
         match result {
             Err(ErrorKind::Connection | ErrorKind::Overloaded) => {
                 let pause = Duration::from_millis(10 << self.in_a_row.min(5));

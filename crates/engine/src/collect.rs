@@ -175,7 +175,7 @@ fn live_line(second: i64, pending: &Pending) -> Second {
             match series {
                 Series::Response(_) => responses.add(histogram).expect("histograms of equal bounds always add"),
                 Series::Failed(_) => errors += histogram.len(),
-                Series::Service(_) | Series::Cache(_) => {}
+                Series::Service(_) | Series::Cache(_) | Series::Unmet(_) => {}
             }
         }
     }

@@ -17,6 +17,15 @@ pub enum NextRow {
     Once,
 }
 
+/// What an answer says of a request's condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// It was met; or there was none.
+    Met,
+    /// It was not: nothing was written.
+    Unmet,
+}
+
 /// One database connection set, owned by one load thread.
 ///
 /// Every method starts its work when the future is first polled and is done when the response is decoded. A read that
@@ -46,7 +55,7 @@ pub trait Driver {
     }
     /// Sends a request that was made. A condition that was not met, and rows that are not there, are answers as good as
     /// others.
-    fn send(&self, _request: &Self::Own) -> impl Future<Output = Result<(), ErrorKind>> {
+    fn send(&self, _request: &Self::Own) -> impl Future<Output = Result<Condition, ErrorKind>> {
         // A driver without statements of the user's own.
         async { Err(ErrorKind::Other) }
     }

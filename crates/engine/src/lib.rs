@@ -54,7 +54,7 @@ mod threads;
 mod trial;
 mod written;
 
-pub use driver::{Connect, Driver, NextRow};
+pub use driver::{Condition, Connect, Driver, NextRow};
 pub use error::EngineError;
 pub use evidence::{CacheAnswer, ErrorKind};
 pub use load::run_load;

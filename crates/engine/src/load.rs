@@ -13,7 +13,7 @@ use workload::{EvenOrder, ValuePool, write_key};
 use crate::clock::now_ns;
 use crate::collect::Collector;
 use crate::plan::{Load, LoadOutcome, LoadPlan, Second, thread_count};
-use crate::recorder::Ended;
+use crate::recorder::{Answered, Ended};
 use crate::schedule::SplitMix;
 use crate::threads::{Occupied, Seat, Span, Work, run_threads};
 use crate::{Connect, Driver, EngineError, NextRow};
@@ -116,7 +116,7 @@ async fn write<D: Driver>(seat: &Seat<D>, what: &Write<'_, D::Own>, record: u64)
         let (kind, result) = match what {
             Write::Insert(key, texts) => (OperationKind::Insert, seat.driver.insert(key, texts).await),
             Write::Update(key, values) => (OperationKind::Update, seat.driver.update(key, values).await),
-            Write::Row(row, _) => (OperationKind::Insert, seat.driver.send(row).await),
+            Write::Row(row, _) => (OperationKind::Insert, seat.driver.send(row).await.map(|_| ())),
         };
         let done_ns = now_ns();
         seat.recorder.borrow_mut().ended(&Ended {
@@ -125,8 +125,7 @@ async fn write<D: Driver>(seat: &Seat<D>, what: &Write<'_, D::Own>, record: u64)
             done_ns,
             response_ns: done_ns - sent_ns,
             service_ns: None,
-            result,
-            cache: None,
+            result: result.map(|()| Answered::Plain),
         });
         let Err(error) = result else { return Ok(()) };
         let most = if let Write::Row(_, attempts) = what { *attempts } else { ATTEMPTS };

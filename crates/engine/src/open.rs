@@ -134,7 +134,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first: Due)
             seat.sent.set(seat.sent.get() + 1);
             seat.lag.borrow_mut().saturating_record(micros(sent_ns.saturating_sub(due.ready_ns)));
         }
-        let answer = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
+        let result = source.perform(&seat.driver, &seat.notes, &operation, &buffers).await;
         let done_ns = now_ns();
         seat.recorder.borrow_mut().ended(&Ended {
             kind: operation.kind,
@@ -142,8 +142,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Rc<Loop<D>>, first: Due)
             done_ns,
             response_ns: done_ns - due_ns,
             service_ns: Some(done_ns - sent_ns),
-            result: answer.map(|_| ()),
-            cache: answer.ok().flatten(),
+            result,
         });
         // Something may be overdue: then the driver was full, this thread was late, or it has waited for this one.
         let overdue = {

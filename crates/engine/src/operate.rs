@@ -4,11 +4,12 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use evidence::{CacheAnswer, ErrorKind, OperationKind};
+use evidence::{ErrorKind, OperationKind};
 use workload::{Definition, Generator, InsertSequence, KeyFormat, Operation, Random, ValuePool, write_key};
 
-use crate::Driver;
+use crate::driver::{Condition, Driver};
 use crate::plan::{Part, TrialPlan};
+use crate::recorder::Answered;
 use crate::schedule::thread_seed;
 use crate::stamp::Stamp;
 use crate::written::Notes;
@@ -106,17 +107,19 @@ impl Source {
     }
 
     /// Carries an operation out; where writes are checked, with a stamp that `notes` keep when it is acknowledged.
-    /// Gives how caches in front of the database answered a read.
     pub(crate) async fn perform<D: Driver>(
         &self,
         driver: &D,
         notes: &RefCell<Notes>,
         operation: &Operation,
         buffers: &Buffers<'_, D::Own>,
-    ) -> Result<Option<CacheAnswer>, ErrorKind> {
+    ) -> Result<Answered, ErrorKind> {
         let key = &buffers.key;
         let done = match operation.kind {
-            OperationKind::Read => return driver.read_cached(key, operation.field).await,
+            OperationKind::Read => {
+                let answer = driver.read_cached(key, operation.field).await?;
+                return Ok(answer.map_or(Answered::Plain, Answered::ByCache));
+            }
             OperationKind::Update => self.update(driver, notes, operation, buffers).await,
             OperationKind::Insert => {
                 let result = if self.is_stamped {
@@ -133,14 +136,19 @@ impl Source {
                 result
             }
             OperationKind::Scan => driver.scan(key, operation.scan_records).await,
-            OperationKind::Statement(_) => driver.send(&buffers.own).await,
+            OperationKind::Statement(_) => {
+                return driver.send(&buffers.own).await.map(|condition| match condition {
+                    Condition::Met => Answered::Plain,
+                    Condition::Unmet => Answered::Unmet,
+                });
+            }
             OperationKind::ReadModifyWrite => {
                 let field = if self.read_all_fields { None } else { operation.field };
                 driver.read(key, field).await?;
                 self.update(driver, notes, operation, buffers).await
             }
         };
-        done.map(|()| None)
+        done.map(|()| Answered::Plain)
     }
 
     async fn update<D: Driver>(

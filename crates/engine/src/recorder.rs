@@ -40,6 +40,17 @@ impl Times {
     }
 }
 
+/// What an answer says of its request besides that it was carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answered {
+    /// Nothing.
+    Plain,
+    /// Its condition was not met.
+    Unmet,
+    /// How caches in front of the database answered a read.
+    ByCache(CacheAnswer),
+}
+
 /// How an operation ended.
 pub(crate) struct Ended {
     /// What it was.
@@ -53,9 +64,7 @@ pub(crate) struct Ended {
     /// Open loop: from sent to done.
     pub(crate) service_ns: Option<u64>,
     /// Success, or why not.
-    pub(crate) result: Result<(), ErrorKind>,
-    /// How caches in front of the database answered a read.
-    pub(crate) cache: Option<CacheAnswer>,
+    pub(crate) result: Result<Answered, ErrorKind>,
 }
 
 /// Counts into the current second of one thread.
@@ -116,13 +125,17 @@ impl Recorder {
         let late = !ended.measured && self.second >= 0;
         let histograms = if late { self.late_warmup.get_or_insert_default() } else { &mut self.own };
         match ended.result {
-            Ok(()) => {
+            Ok(answered) => {
                 histograms.record(Series::Response(ended.kind), ended.response_ns);
                 if let Some(service_ns) = ended.service_ns {
                     histograms.record(Series::Service(ended.kind), service_ns);
                 }
-                if let Some(answer) = ended.cache {
-                    histograms.record(Series::Cache(answer), ended.service_ns.unwrap_or(ended.response_ns));
+                match answered {
+                    Answered::Plain => {}
+                    Answered::Unmet => histograms.record(Series::Unmet(ended.kind), ended.response_ns),
+                    Answered::ByCache(answer) => {
+                        histograms.record(Series::Cache(answer), ended.service_ns.unwrap_or(ended.response_ns));
+                    }
                 }
             }
             Err(error) => histograms.record(Series::Failed(error), ended.response_ns),

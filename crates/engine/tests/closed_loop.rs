@@ -78,7 +78,10 @@ fn statements_of_ones_own_are_counted_under_their_names() {
     let completed = kinds.map(|kind| outcome.result.completed[&kind]);
     assert_eq!(completed.iter().sum::<u64>(), 4000);
     assert!((2_850..3_150).contains(&completed[0]), "{completed:?}");
-    assert!(outcome.intervals.iter().any(|i| i.series == Series::Response(kinds[1])));
+    // The condition of the second one is never met: an answer like others, and counted.
+    let unmet = kinds.map(|kind| measured(&outcome, |series| series == Series::Unmet(kind)).len());
+    assert_eq!(unmet, [0, completed[1]]);
+    assert_eq!(measured(&outcome, |series| series == Series::Response(kinds[1])).len(), completed[1]);
 }
 
 #[test]

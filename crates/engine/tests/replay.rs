@@ -7,7 +7,7 @@ mod fake;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use engine::{Connect, Driver, EngineError, ErrorKind, Load, Recorded, Stamp, TrialPlan, run_trial};
+use engine::{Condition, Connect, Driver, EngineError, ErrorKind, Load, Recorded, Stamp, TrialPlan, run_trial};
 use fake::{closed, reads, responses};
 use workload::{Arrivals, Definition, OperationKind, Replayed, StatementName, StatementShare};
 
@@ -55,11 +55,11 @@ impl Driver for Log {
         usize::from(number % 10 == 9)
     }
 
-    async fn send(&self, request: &u32) -> Result<(), ErrorKind> {
+    async fn send(&self, request: &u32) -> Result<Condition, ErrorKind> {
         let (number, began) = (*request, Instant::now());
         tokio::time::sleep(self.delay).await;
         self.sent.lock().unwrap().push((number, began, Instant::now()));
-        if number % 10 == 9 { Err(ErrorKind::WriteTimeout) } else { Ok(()) }
+        if number % 10 == 9 { Err(ErrorKind::WriteTimeout) } else { Ok(Condition::Met) }
     }
 
     async fn read(&self, _: &str, _: Option<u32>) -> Result<(), ErrorKind> {

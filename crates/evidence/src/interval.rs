@@ -51,21 +51,25 @@ pub enum Series {
     /// Where caches are in front of the database: time of successful reads from sent to done, the database's part
     /// included where it was asked. Each of them is a `Response`, too.
     Cache(CacheAnswer),
+    /// Response time of successful operations whose condition was not met (`[applied]` is false): each of them is among
+    /// [`Self::Response`], too.
+    Unmet(OperationKind),
 }
 
 impl Series {
     /// How many a load can have of so many kinds of operations.
     pub const fn most(kinds: usize) -> usize {
-        2 * kinds + ErrorKind::ALL.len() + CacheAnswer::ALL.len()
+        3 * kinds + ErrorKind::ALL.len() + CacheAnswer::ALL.len()
     }
 
-    /// Tag in the log: `read`, `service.read`, `error.read_timeout`, `cache.hit`.
+    /// Tag in the log: `read`, `service.read`, `error.read_timeout`, `cache.hit`, `unmet.take`.
     pub fn tag(self) -> String {
         match self {
             Self::Response(kind) => kind.name().to_owned(),
             Self::Service(kind) => format!("service.{}", kind.name()),
             Self::Failed(kind) => format!("error.{}", kind.name()),
             Self::Cache(answer) => format!("cache.{}", answer.name()),
+            Self::Unmet(kind) => format!("unmet.{}", kind.name()),
         }
     }
 
@@ -74,6 +78,9 @@ impl Series {
         let kind = |name: &str| OperationKind::from_name(name).ok();
         if let Some(name) = tag.strip_prefix("service.") {
             return kind(name).map(Self::Service);
+        }
+        if let Some(name) = tag.strip_prefix("unmet.") {
+            return kind(name).map(Self::Unmet);
         }
         if let Some(name) = tag.strip_prefix("error.") {
             return ErrorKind::ALL.into_iter().find(|e| e.name() == name).map(Self::Failed);

@@ -35,6 +35,7 @@ mod notes;
 mod objective;
 mod order;
 mod own;
+mod own_snapshot;
 mod parse;
 mod place;
 mod placement;
@@ -95,6 +96,7 @@ pub use objective::{
     DEFAULT_HEADROOM, DecisionRules, DurabilityRule, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective,
 };
 pub use own::{Own, Recording, Replay};
+pub use own_snapshot::{CountedRows, FoundSnapshot, Snapshot, SnapshotTable, StatementSample, WrittenSchema};
 pub use parse::{ParseContext, ReadFor, parse, refuse_unmeasurable};
 pub use place::{Emulation, Machines, Model, Place};
 pub use placement::Placement;

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use statements::{Data, Population, Script, TableData};
 use workload::{Definition, OperationKind};
 
+use crate::{Snapshot, StatementSample};
+
 /// What the workloads of an experiment have in common whose statements are the user's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Own {
@@ -19,6 +21,8 @@ pub struct Own {
     pub row_bytes: BTreeMap<String, u32>,
     /// Where the statements were recorded, whose requests are sent again; `None`: requests are made.
     pub replay: Option<Replay>,
+    /// What its tables hold, where that is what a cluster has had; `None`: rows are made as `data` has it.
+    pub snapshot: Option<Snapshot>,
 }
 
 /// Requests that are sent again.
@@ -74,7 +78,12 @@ impl Own {
             1 => String::new(),
             of => format!("\n1 partition of {of}"),
         };
-        format!("{}\nseed {}\n{rows}{thinned}", schema.join(";\n"), self.data.seed)
+        let schema = schema.join(";\n");
+        match &self.snapshot {
+            // Its rows are as they are, whatever requests are made of.
+            Some(snapshot) => format!("{schema}\nsnapshot {}", snapshot.sha256),
+            None => format!("{schema}\nseed {}\n{rows}{thinned}", self.data.seed),
+        }
     }
 
     /// One partition of so many is there.
@@ -88,15 +97,18 @@ impl Own {
         query_log::keeps(key, self.thinned())
     }
 
-    /// Rows of all tables, and bytes of their values: estimates, until the data is there.
+    /// Rows of all tables, and bytes of their values: estimates, until the data is there. Of a snapshot the bytes are
+    /// those of its files, the most that one node has to hold.
     pub fn size(&self) -> (f64, f64) {
         let each = self.data.tables.iter().map(|table| {
             let row_bytes = self.row_bytes.get(&table.table).copied().unwrap_or_default();
             (table.expected_rows(), f64::from(row_bytes))
         });
         let thinned = self.thinned() as f64;
-        each.map(|(of_table, row_bytes)| (of_table / thinned, row_bytes))
-            .fold((0.0, 0.0), |(rows, bytes), (of_table, row_bytes)| (rows + of_table, bytes + of_table * row_bytes))
+        let (rows, bytes) = each
+            .map(|(of_table, row_bytes)| (of_table / thinned, row_bytes))
+            .fold((0.0, 0.0), |(rows, bytes), (of_table, row_bytes)| (rows + of_table, bytes + of_table * row_bytes));
+        (rows, self.snapshot.as_ref().map_or(bytes, |snapshot| snapshot.bytes() as f64))
     }
 
     /// On a model of 1:`scale`. What was recorded asks for keys as they are: of those one of N stays, whatever its
@@ -110,5 +122,93 @@ impl Own {
             }
             None => Self { data: self.data.scaled(scale), ..self.clone() },
         }
+    }
+
+    /// Whether the requests of each statement find what they are to find in a restored snapshot.
+    ///
+    /// # Errors
+    /// Statements that do not, in words.
+    pub fn check_sample(&self, sample: &[StatementSample]) -> Result<(), String> {
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
+        let lacks = |one: &&StatementSample| {
+            let missing = self.data.statements.get(&one.statement).map_or(0.0, |stated| stated.missing);
+            let share = f64::from(one.found) / f64::from(one.asked.max(1));
+            one.asked > 0 && share < snapshot.least_found * (1.0 - missing)
+        };
+        let lacking: Vec<String> = sample
+            .iter()
+            .filter(lacks)
+            .map(|one| format!("{} {} of {}", one.statement, one.found, one.asked))
+            .collect();
+        match lacking.is_empty() {
+            true => Ok(()),
+            false => Err(format!(
+                "requests ask for what the snapshot does not have: of those that were tried, {} found something, and \
+                 at least {:.0} % have to",
+                lacking.join(", "),
+                snapshot.least_found * 100.0
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use statements::StatementData;
+
+    use super::*;
+    use crate::SnapshotTable;
+
+    fn own() -> Own {
+        let text = "CREATE TABLE t (k int PRIMARY KEY);
+            -- statement read weight 1
+            SELECT * FROM t WHERE k = ?;
+            -- statement seldom weight 1
+            SELECT * FROM t WHERE k = ?;";
+        let seldom = StatementData { missing: 0.75, ..StatementData::default() };
+        let statements = [("seldom".to_owned(), seldom)].into();
+        let table = SnapshotTable { name: "t".to_owned(), folders: 1, sstables: 2, bytes: 7 };
+        Own {
+            file: "t.cql".to_owned(),
+            script: Script::parse(text, &["one"]).unwrap(),
+            data: Data { seed: 1, tables: Vec::new(), statements },
+            row_bytes: BTreeMap::new(),
+            replay: None,
+            snapshot: Some(Snapshot {
+                path: "/snapshot".to_owned(),
+                sha256: "ab".to_owned(),
+                tables: vec![table.clone(), SnapshotTable { bytes: 5, ..table }],
+                least_found: 0.9,
+            }),
+        }
+    }
+
+    fn sample(statement: &str, asked: u32, found: u32) -> StatementSample {
+        StatementSample { statement: statement.to_owned(), asked, found }
+    }
+
+    #[test]
+    fn requests_find_what_they_are_to_find_or_are_named() {
+        let own = own();
+        assert_eq!(own.snapshot.as_ref().map(Snapshot::bytes), Some(12));
+        // Three quarters of the second one's requests are stated to find nothing.
+        assert_eq!(own.check_sample(&[sample("read", 100, 90), sample("seldom", 100, 23)]), Ok(()));
+        assert_eq!(own.check_sample(&[sample("read", 0, 0)]), Ok(()), "nothing of it could be looked up");
+        let refused = own.check_sample(&[sample("read", 100, 89), sample("seldom", 100, 22)]).unwrap_err();
+        assert!(refused.contains("read 89 of 100, seldom 22 of 100 found something"), "{refused}");
+        assert!(refused.contains("at least 90 % have to"), "{refused}");
+    }
+
+    #[test]
+    fn another_snapshot_is_another_data_set() {
+        let one = own();
+        let mut other = own();
+        assert_eq!(one.identity(), other.identity());
+        other.snapshot.as_mut().unwrap().least_found = 0.5;
+        other.data.seed = 2;
+        assert_eq!(one.identity(), other.identity(), "what is asked of it decides no file");
+        other.snapshot.as_mut().unwrap().sha256 = "cd".to_owned();
+        assert_ne!(one.identity(), other.identity());
+        assert!((one.size().1 - 12.0).abs() < 1e-9, "its files, not an estimate");
     }
 }

@@ -7,9 +7,7 @@ use catalog::{Burst, ByteBurst, IoLimits, Latency, through_cards};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu_share::CpuShare;
-use crate::{
-    BacklogFiles, CacheTierSetup, ConsistencyLevels, DataLayout, NodeFault, Placement, SetupAt, VolumeRole,
-};
+use crate::{BacklogFiles, CacheTierSetup, ConsistencyLevels, DataLayout, NodeFault, Placement, SetupAt, VolumeRole};
 use product::Settings;
 
 /// Version of the files of a run directory, and of what is made from them. A program reads its own alone.

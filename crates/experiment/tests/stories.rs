@@ -27,6 +27,7 @@ mod plans;
 mod replay;
 mod served_default;
 mod settings;
+mod snapshot;
 mod story;
 mod stress_profiles;
 mod versions;

@@ -340,3 +340,47 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
         assert!(flat.contains(part), "{more:?}: {stderr}");
     }
 }
+
+/// A snapshot that is the data set is looked at when the experiment is read: what is in it stands in the plan, and what
+/// is wrong with it is refused where it is.
+#[test]
+fn a_plan_of_a_snapshot_names_its_tables_and_refuses_a_schema_that_differs() {
+    let lab = Laboratory::new();
+    let carts = lab.path().join("backup/carts-1b255f4def2540a60000000000000000/snapshots/monday");
+    std::fs::create_dir_all(&carts).unwrap();
+    for (file, text) in [
+        ("nb-1-big-Data.db", "data"),
+        ("nb-1-big-Statistics.db", "statistics"),
+        ("schema.cql", "CREATE TABLE shop.carts (\n    shopper int PRIMARY KEY,\n    amount int\n) WITH ID = 1;\n"),
+    ] {
+        std::fs::write(carts.join(file), text).unwrap();
+    }
+    let script = "CREATE TABLE carts (shopper int PRIMARY KEY, amount int);\n-- statement read_cart weight 1\n\
+                  SELECT * FROM carts WHERE shopper = ?;\n";
+    lab.write("shop.cql", script);
+    lab.write(
+        "own.toml",
+        "name = \"x\"\n[dataset]\nsnapshot = \"backup\"\n[[configuration]]\nname = \"a\"\n\
+         instance = { vcpus = 1, memory_gib = 2 }\nmemory_limit_gib = 2\ndata_volume = { iops = 500, size_gib = 1 }\n\
+         [[workload]]\ncql = \"shop.cql\"\n[workload.tables.carts]\npartitions = 1000\n\
+         columns.shopper = { kind = \"sequence\" }\n[load]\nconcurrency = [1]\nduration_s = 30\n\
+         [provider.local]\nheap_mib = 256\n",
+    );
+    let planned = lab.output(&["plan", "own.toml"]);
+    let said = String::from_utf8_lossy(&planned.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(planned.status.success(), "{said}{}", String::from_utf8_lossy(&planned.stderr));
+    assert!(said.contains("Data set from the snapshot") && said.contains("carts: 1 SSTable in 1 folder"), "{said}");
+
+    lab.write("shop.cql", &script.replace("amount int", "amount bigint"));
+    let refused = lab.output(&["plan", "own.toml"]);
+    let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("carts.amount is int here and bigint in the script"), "{said}");
+    assert!(said.contains("schema.cql:3"), "{said}");
+
+    lab.write("shop.cql", script);
+    std::os::unix::fs::symlink("/etc/passwd", carts.join("nb-2-big-Data.db")).unwrap();
+    let refused = lab.output(&["plan", "own.toml"]);
+    let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!refused.status.success() && said.contains("a snapshot has no links"), "{said}");
+}

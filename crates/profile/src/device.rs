@@ -144,7 +144,7 @@ pub struct DeviceUse {
     pub seconds: f64,
     /// Times at which seconds are missing, because samples lie apart.
     pub gaps: u32,
-    /// Times at which counters went back or were missing.
+    /// Times at which counters, or the host's clock, went back or were missing.
     pub left_out: u32,
     /// In the busiest minute; each figure has its own.
     pub busiest_minute: Asked,
@@ -201,6 +201,9 @@ pub(crate) fn device(seen: &HostSeen, allowed: Option<&Allowed>) -> Option<Devic
                 Some(second) => seconds.push(second),
                 None => left_out += 1,
             }
+        } else if length_s < 0.0 {
+            // The host's clock was set back: how long it took is not known.
+            left_out += 1;
         }
     }
     let whole: f64 = seconds.iter().map(|second| second.seconds).sum();

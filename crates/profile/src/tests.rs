@@ -8,6 +8,8 @@ use experiment::{Experiment, ParseContext, ReadFor, VolumeRole};
 
 use super::*;
 
+mod lost;
+
 const TODAY: &str = "r6i.2xlarge+gp3:500GiB:12000:500";
 const BLOCK: f64 = 16_384.0;
 

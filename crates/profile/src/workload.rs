@@ -25,7 +25,7 @@ pub struct NodeUse {
     pub node: String,
     /// Seconds between readings that count.
     pub seconds: f64,
-    /// Intervals that do not count, because the node started again or its counters went back.
+    /// Intervals that do not count, because the node started again, did not answer, or its counters went back.
     pub left_out: u32,
     /// What it did as a replica; `None`: not counted by its version, or not seen twice.
     pub replicas: Option<Rates>,
@@ -94,6 +94,11 @@ fn intervals(seen: &NodeSeen) -> impl Iterator<Item = Option<(&NodeReading, &Nod
 }
 
 fn is_sound(before: &NodeReading, after: &NodeReading) -> bool {
+    // A node that did not answer says nothing at all.
+    let has_answered = |reading: &NodeReading| reading.generation.is_some() || !reading.tables.is_empty();
+    if !(has_answered(before) && has_answered(after)) {
+        return false;
+    }
     let is_back = |(name, table): (&TableName, &TableReading)| {
         let Some(earlier) = before.tables.get(name) else { return false };
         let back = |whose: Whose| whose(table).zip(whose(earlier)).is_some_and(|(now, then)| now.since(then).is_back());
@@ -146,11 +151,13 @@ fn busiest(all: impl Iterator<Item = (f64, Operations)>) -> Option<Operations> {
     counts.map(|(_, rate)| rate).max_by(|a, b| a.total().total_cmp(&b.total()))
 }
 
-/// Of all nodes at the same time. A node that lacks an interval would make it a quiet one: then it does not count.
+/// Of all nodes at the same time. A node that lacks an interval would make it a quiet one: then it does not count. One
+/// that has not answered twice in a row is named as not read, and is no reason to know nothing of the others.
 fn clients(nodes: &[NodeSeen]) -> Option<Rates> {
-    let means: Option<Vec<Operations>> = nodes.iter().map(|node| mean(node, None, CLIENTS)).collect();
+    let read: Vec<&NodeSeen> = nodes.iter().filter(|node| intervals(node).flatten().next().is_some()).collect();
+    let means: Option<Vec<Operations>> = read.iter().map(|node| mean(node, None, CLIENTS)).collect();
     let sum = means?.into_iter().reduce(Operations::plus)?;
-    let each: Vec<Vec<Option<(f64, Operations)>>> = nodes.iter().map(|node| by_interval(node, CLIENTS)).collect();
+    let each: Vec<Vec<Option<(f64, Operations)>>> = read.iter().map(|node| by_interval(node, CLIENTS)).collect();
     let most = each.iter().map(Vec::len).max()?;
     let together = (0..most).filter_map(|place| {
         let rates: Option<Vec<(f64, Operations)>> =
@@ -164,7 +171,8 @@ fn node(seen: &NodeSeen) -> NodeUse {
     let sound = intervals(seen).flatten();
     let mean = mean(seen, None, REPLICAS);
     let each = by_interval(seen, REPLICAS).into_iter().flatten();
-    let last = seen.readings.last();
+    // Where it did not answer at the end, what it has said before counts.
+    let last = seen.readings.iter().rev().find(|reading| !reading.tables.is_empty());
     let mib = last.and_then(|last| sum(last.tables.values().map(|table| table.disk_mib)));
     NodeUse {
         node: seen.node.clone(),

@@ -126,6 +126,9 @@ impl Shared {
             DatabaseRequest::FlushBacklog | DatabaseRequest::CompactBacklog => {
                 return Err(RequestError::new("a simulation has no SSTables to compact"));
             }
+            DatabaseRequest::ImportSnapshot | DatabaseRequest::SampleSnapshot { .. } => {
+                return Err(RequestError::new("a simulation has no tables to restore"));
+            }
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
             DatabaseRequest::Prepare { .. } => Reply::Prepared,

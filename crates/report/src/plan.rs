@@ -111,6 +111,21 @@ fn own_data_set(plan: &Plan, own: &Own) -> String {
         let (partitions, rows) = (partitions / thinned, rows / thinned as f64);
         format!("{table}: {} partitions, {} rows", count(partitions), count(rows.round() as u64))
     };
+    if let Some(snapshot) = &own.snapshot {
+        let tables = snapshot.tables.iter().map(|table| {
+            let (sstables, folders) = (u64::from(table.sstables), u64::from(table.folders));
+            let (sstables, folders) = (several(sstables, "SSTable"), several(folders, "folder"));
+            format!("{}: {sstables} in {folders}, {}", table.name, bytes(table.bytes as f64))
+        });
+        let tables: Vec<String> = tables.collect();
+        return format!(
+            "Data set from the snapshot {}: {}; compacted on each node before trials; of the requests of each \
+             statement {:.0} % have to find something",
+            snapshot.path,
+            tables.join("; "),
+            snapshot.least_found * 100.0
+        );
+    }
     let tables: Vec<String> = own.tables().iter().map(|table| of_table(table)).collect();
     format!(
         "Data set of {}: {}; estimated: {} B of values a row, {} in all, at most {} on disk, all data sets written in \

@@ -232,7 +232,7 @@ impl<'a> Recorder<'a> {
                 match name {
                     Series::Response(kind) => *self.completed.entry(kind).or_default() += slot.counted[series],
                     Series::Failed(error) => *self.errors.entry(error).or_default() += slot.counted[series],
-                    Series::Service(_) | Series::Cache(_) => {}
+                    Series::Service(_) | Series::Cache(_) | Series::Unmet(_) => {}
                 }
             }
         }

@@ -101,6 +101,7 @@ impl Reply {
             Self::Initialised { how, .. } => counted("the bytes of a volume", how.bytes),
             Self::Loaded(loaded) => counted("the records that were loaded", loaded.records),
             Self::Observed(observed) => length("the time in which a node was watched", observed.seconds),
+            Self::Sampled { rows, .. } => rows.iter().try_for_each(|of| counted("the rows of a table", of.rows)),
             Self::Warm(round) => {
                 counted("the number of operations", round.operations)?;
                 let cache = round.cache.as_ref();
@@ -116,6 +117,7 @@ impl Reply {
             | Self::StoreProblem(_)
             | Self::Loading { .. }
             | Self::AtRest
+            | Self::Imported
             | Self::Flushed
             | Self::Prepared
             | Self::Usage(_)

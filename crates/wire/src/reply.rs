@@ -3,6 +3,7 @@
 use std::fmt;
 
 use evidence::{Environment, Initialised, KeptDataSet, Warmed};
+use experiment::{CountedRows, StatementSample};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -126,6 +127,15 @@ pub enum Reply {
     Loading {
         /// `host:port` contact points.
         contact_points: Vec<String>,
+    },
+    /// To `ImportSnapshot`.
+    Imported,
+    /// To `SampleSnapshot`.
+    Sampled {
+        /// Of each table of the snapshot.
+        rows: Vec<CountedRows>,
+        /// Of each statement.
+        statements: Vec<StatementSample>,
     },
     /// To `FinishLoading`.
     AtRest,

@@ -63,6 +63,14 @@ pub enum DatabaseRequest {
         /// Names this loading: snapshots of several nodes belong together only if they come from the same one.
         loading: String,
     },
+    /// Instead of rows that clients write, take in the snapshot of the user's own: all of its files, on every node.
+    ImportSnapshot,
+    /// It is taken in, and at rest: count the rows of its tables, and try so many requests of each statement. Of none
+    /// the statements are prepared, and nothing is counted.
+    SampleSnapshot {
+        /// Requests of each statement.
+        requests: u32,
+    },
     /// Everything is inserted: flush, and compact to rest. Where there is to be a backlog, nothing is compacted after
     /// that.
     FinishLoading,

@@ -50,6 +50,9 @@ pub struct CellAnalysis {
     pub latency_us: BTreeMap<OperationKind, LatencyAnalysis>,
     /// Open loop: service times (done - sent) by operation kind.
     pub service_us: BTreeMap<OperationKind, LatencyAnalysis>,
+    /// Of each conditional statement the share of its answered requests whose condition was not met.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unmet_share: BTreeMap<OperationKind, f64>,
     /// Failed operations of all valid trials, by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Failed operations / all operations.

@@ -223,6 +223,13 @@ impl Conversation<'_> {
         let sent = self.agents.agents.get_mut(&host).map(|agent| agent.send(request));
         match (sent, host.role) {
             (Some(Ok(())), _) => {}
+            // It ended unnoticed, which the inbox says later.
+            (Some(Err(error)), Role::Database) if self.agents.each_for_itself => {
+                self.watch.heard(host, true);
+                self.agents.lost.insert(host);
+                self.answers.insert(host, Err(self.agents.out_of_reach(error.to_string())));
+                return Ok(());
+            }
             // It ended unnoticed; what it left in the inbox says so soon.
             (_, Role::Client) => self.give_up = Some(Instant::now() + CANCEL_PATIENCE),
             (Some(Err(error)), Role::Database) => return Err(self.agents.out_of_reach(error.to_string())),
@@ -348,6 +355,14 @@ impl Conversation<'_> {
             return Ok(was_asked);
         }
         let may_come_back = self.agents.provider.may_come_back();
+        if self.agents.each_for_itself && !self.interrupted {
+            self.watch.heard(lost, true);
+            if self.waiting.remove(&lost) {
+                let how = format!("its agent is gone: {}", ended.filter(|_| may_come_back).unwrap_or(how));
+                self.answers.insert(lost, Err(Failure::HostLost { how, help: None, may_come_back }));
+            }
+            return Ok(false);
+        }
         let help = match may_come_back {
             true => "its agent undoes everything by itself; what a dead machine keeps goes with: iopslab clean --hosts",
             false => "its last words are above; what it left on this machine is removed when the run ends",

@@ -58,6 +58,18 @@ fn ask(agents: &mut Agents, host: HostId) -> Result<Reply, Failure> {
 }
 
 #[test]
+fn where_each_host_answers_for_itself_a_lost_one_costs_its_own_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut agents = agents(directory.path(), "lost");
+    agents.spare_others();
+    let both = [HostId::DATABASE, HostId::CLIENT].map(|host| (host, close(host.role)));
+    let answers = agents.converse(both.to_vec(), &mut |_, _| Ok(())).unwrap();
+    assert!(matches!(answers[&HostId::DATABASE], Err(Failure::HostLost { .. })), "{answers:?}");
+    assert!(matches!(answers[&HostId::CLIENT], Ok(Reply::Closed)), "{answers:?}");
+    assert!(agents.is_lost(HostId::DATABASE) && !agents.is_lost(HostId::CLIENT));
+}
+
+#[test]
 fn a_lost_client_costs_what_it_was_doing_and_nothing_after_it() {
     let directory = tempfile::tempdir().unwrap();
     let mut asked = agents(directory.path(), "asked");

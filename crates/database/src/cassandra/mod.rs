@@ -31,8 +31,10 @@ pub mod node;
 pub mod node_config;
 mod node_error;
 mod node_files;
+mod own_sample;
 mod own_schema;
 mod pom;
+mod reader;
 mod schema;
 mod serialized;
 mod server;
@@ -41,6 +43,7 @@ mod sstable_files;
 pub mod start_archive;
 mod table_in_force;
 mod table_service;
+mod table_snapshot;
 mod views;
 mod yaml;
 
@@ -64,6 +67,8 @@ pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
 pub use table_service::{
-    compact_automatically, compact_table, flush_and_compact, flush_table, import_sstables, truncate_table,
+    clean_up, compact_automatically, compact_table, flush_and_compact, flush_table, import_foreign_sstables,
+    import_sstables, truncate_table,
 };
+pub use table_snapshot::TableSnapshot;
 pub use views::NodeViews;

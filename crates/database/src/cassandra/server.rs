@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use experiment::{Dataset, Own, Settings, SettingsInForce};
-use reported::{Reported, Series, cassandra};
+use experiment::{CountedRows, Dataset, Own, Settings, SettingsInForce, StatementSample};
+use reported::Series;
 
 use super::admin::{Admin, AdminError};
-use super::counters::{Counters, of_table};
+use super::counters::of_table;
 use super::distribution::{Distribution, download_bytes, ensure_distribution};
 use super::in_force;
 use super::java::{Java, JavaError, find_java_beside};
 use super::jmx::JmxError;
-use super::log::DroppedMessages;
 use super::node::Node;
 use super::node_config::{NodeConfig, PORTS};
 use super::node_error::NodeError;
+use super::reader::Reader;
 use super::snapshot::snapshot_key;
 use super::sstable_files;
 use super::start_archive::{ensure_start_archive, has_start_archive};
@@ -253,15 +253,35 @@ impl RunningNode for Running {
     }
 
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
-        let mut tables = Vec::new();
-        for data in directories {
-            let of_keyspace = data.join(keyspace);
-            let found = sstable_files::table_directories(&of_keyspace, table);
-            tables.extend(found.map_err(|source| NodeError::io(&of_keyspace, source))?);
-        }
+        let tables = table_paths(keyspace, table, directories)?;
         let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
         let node = self.node.management();
         Ok(table_service::import_sstables(node, keyspace, table, &tables)?)
+    }
+
+    fn import_foreign(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
+        let tables = table_paths(keyspace, table, directories)?;
+        let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
+        let node = self.node.management();
+        Ok(table_service::import_foreign_sstables(node, keyspace, table, &tables)?)
+    }
+
+    fn clean_up(&mut self, keyspace: &str) -> Result<(), ServerError> {
+        Ok(table_service::clean_up(self.node.management(), keyspace)?)
+    }
+
+    fn count_rows(&mut self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>, ServerError> {
+        Ok(self.admin()?.count_rows(keyspace, tables)?)
+    }
+
+    fn sample_statements(
+        &mut self,
+        keyspace: &str,
+        own: &Own,
+        of_each: u32,
+    ) -> Result<Vec<StatementSample>, ServerError> {
+        let admin = Admin::connect_to_tables(self.node.config().plan.client_address(), self.patience, keyspace)?;
+        Ok(admin.sample_statements(keyspace, own, of_each)?)
     }
 
     fn maintenance(&self, keyspace: &str, table: &str) -> Work {
@@ -271,17 +291,8 @@ impl RunningNode for Running {
     }
 
     fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError> {
-        Ok(Box::new(Reader {
-            admin: self.admin()?,
-            counters: Counters::of_tables(self.node.management(), keyspace, tables),
-            compactions: Compactions {
-                keyspace: keyspace.to_owned(),
-                tables: tables.to_vec(),
-                compacted_bytes: None,
-                count: None,
-            },
-            dropped: DroppedMessages::from_now(&self.node.system_log()),
-        }))
+        let admin = self.admin()?;
+        Ok(Box::new(Reader::of(&self.node, admin, keyspace, tables)))
     }
 
     fn stop(&mut self, timeout: Duration) -> Result<(), ServerError> {
@@ -320,43 +331,15 @@ impl RunningNode for Running {
     }
 }
 
-/// Reads the beans of a node, and its tables and log for what these do not have.
-struct Reader {
-    admin: Arc<Admin>,
-    counters: Counters,
-    compactions: Compactions,
-    dropped: DroppedMessages,
-}
-
-impl MetricsReader for Reader {
-    fn read(&mut self) -> Reported {
-        let mut reported = self.counters.read();
-        let compacted_bytes = reported.get(&cassandra::COMPACTED_BYTES);
-        reported.set(&cassandra::COMPACTIONS, self.compactions.count(&self.admin, compacted_bytes));
-        reported.set(&cassandra::DROPPED_MESSAGES, self.dropped.total().map(|n| n as f64));
-        reported
+/// Directories of a table below these data directories.
+fn table_paths(keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<Vec<PathBuf>, NodeError> {
+    let mut tables = Vec::new();
+    for data in directories {
+        let of_keyspace = data.join(keyspace);
+        let found = sstable_files::table_directories(&of_keyspace, table);
+        tables.extend(found.map_err(|source| NodeError::io(&of_keyspace, source))?);
     }
-}
-
-/// How many compactions its tables have seen: read when the bytes that they wrote have changed, so that a node without
-/// one is not asked.
-struct Compactions {
-    keyspace: String,
-    tables: Vec<String>,
-    compacted_bytes: Option<f64>,
-    count: Option<f64>,
-}
-
-impl Compactions {
-    fn count(&mut self, admin: &Admin, compacted_bytes: Option<f64>) -> Option<f64> {
-        // What is on record comes before its bytes are counted.
-        if compacted_bytes.is_some() && compacted_bytes != self.compacted_bytes {
-            let each = self.tables.iter().map(|table| admin.compactions(&self.keyspace, table).ok());
-            self.count = each.sum::<Option<u64>>().map(|n| n as f64);
-            self.compacted_bytes = compacted_bytes;
-        }
-        self.count
-    }
+    Ok(tables)
 }
 
 impl From<NodeError> for ServerError {

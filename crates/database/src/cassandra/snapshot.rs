@@ -28,6 +28,10 @@ pub fn snapshot_key(
     settings: &experiment::Settings,
     directories: u32,
 ) -> String {
+    // How many rows are expected of a snapshot, and of which seed requests are, decides nothing of its files.
+    let unknown = experiment::Dataset { records: 0, fields: 0, field_length: 0, compressibility: 0.0, seed: 0 };
+    let is_snapshot = own.is_some_and(|own| own.snapshot.is_some());
+    let dataset = if is_snapshot { &unknown } else { dataset };
     let experiment::Dataset { records, fields, field_length, compressibility, seed } = dataset;
     let schema = match own {
         None => schema_statements("k", "t", dataset, replication, cassandra_model::table(settings)).join("\n"),
@@ -49,7 +53,8 @@ pub fn snapshot_key(
         compressibility.to_bits()
     );
     let hash = guarded::hex(&Sha256::digest(text.as_bytes()));
-    format!("cassandra-{version}-{records}x{fields}x{field_length}-{}", &hash[..16])
+    let what = if is_snapshot { "snapshot".to_owned() } else { format!("{records}x{fields}x{field_length}") };
+    format!("cassandra-{version}-{what}-{}", &hash[..16])
 }
 
 #[cfg(test)]

@@ -75,19 +75,43 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 /// # Errors
 /// As [`compact_table`]; a directory whose SSTables the node does not take.
 pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directories: &[&str]) -> Result<(), JmxError> {
+    import((node, A_FLUSH), (keyspace, table), directories, false)
+}
+
+/// The same with those that another cluster has written, as `nodetool import --no-tokens` does: they are read for
+/// damage first, and which of them were repaired, or had which level, is forgotten. Rows of other nodes come with
+/// them: see [`clean_up`].
+///
+/// # Errors
+/// As [`import_sstables`].
+pub fn import_foreign_sstables(
+    node: &Management,
+    keyspace: &str,
+    table: &str,
+    directories: &[&str],
+) -> Result<(), JmxError> {
+    import((node, A_COMPACTION), (keyspace, table), directories, true)
+}
+
+fn import(
+    (node, timeout): (&Management, Duration),
+    (keyspace, table): (&str, &str),
+    directories: &[&str],
+    is_foreign: bool,
+) -> Result<(), JmxError> {
     let bean = format!("org.apache.cassandra.db:type=Tables,keyspace={keyspace},table={table}");
     // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy)
     let with = [
         Argument::Set(directories),
-        Argument::Flag(false),
-        Argument::Flag(false),
-        Argument::Flag(false),
+        Argument::Flag(is_foreign),
+        Argument::Flag(is_foreign),
+        Argument::Flag(is_foreign),
         Argument::Flag(false),
         Argument::Flag(true),
         Argument::Flag(false),
         Argument::Flag(false),
     ];
-    let mut connection = Jmx::connect(node, A_FLUSH)?;
+    let mut connection = Jmx::connect(node, timeout)?;
     let Value::Object(refused) = connection.invoke(&bean, "importNewSSTables", &with)? else {
         return Ok(());
     };
@@ -97,6 +121,24 @@ pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directori
         true => Ok(()),
         false => {
             Err(JmxError::Connection { port: node.port, reason: format!("it does not import {}", refused.join(", ")) })
+        }
+    }
+}
+
+/// Removes rows of a keyspace that this node does not keep by the ring, as `nodetool cleanup` does: each SSTable that
+/// has some is written anew. Returns when that is done.
+///
+/// # Errors
+/// As [`compact_table`]; it could not be done to the end.
+pub fn clean_up(node: &Management, keyspace: &str) -> Result<(), JmxError> {
+    let with = [Argument::Text(keyspace), Argument::Texts(&[])];
+    let status = Jmx::connect(node, A_COMPACTION)?.invoke(STORAGE_SERVICE, "forceKeyspaceCleanup", &with)?;
+    // `CompactionManager.AllSSTableOpStatus`: 0 is SUCCESSFUL.
+    match status.number() {
+        Some(0.0) => Ok(()),
+        other => {
+            let reason = format!("it has not cleaned {keyspace} up: it answers {other:?}, see its log");
+            Err(JmxError::Connection { port: node.port, reason })
         }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum Answer {
     Done,
     /// It is done, with so many rows.
     Rows(u32),
+    /// It has a condition, which was not met.
+    Unmet,
     /// It has failed.
     Failed(ErrorKind),
     /// The server does not know the statement (any more).
@@ -152,6 +154,9 @@ const GLOBAL_TABLE: i32 = 0x1;
 const MORE_PAGES: i32 = 0x2;
 const NO_METADATA: i32 = 0x4;
 
+/// The first column of what a statement with a condition returns (Cassandra's CQL, "INSERT"; `ModificationStatement`).
+pub(crate) const APPLIED: &str = "[applied]";
+
 /// The number of rows, which stands behind the description of the columns (section 4.2.5.2).
 fn rows(body: &mut Cursor<'_>) -> Option<Answer> {
     let flags = body.int()?;
@@ -159,21 +164,26 @@ fn rows(body: &mut Cursor<'_>) -> Option<Answer> {
     if flags & MORE_PAGES != 0 {
         body.skip_bytes()?;
     }
+    let mut is_conditional = false;
     if flags & NO_METADATA == 0 {
         let of_table = |body: &mut Cursor<'_>| body.skip_string().and_then(|()| body.skip_string());
         let is_global = flags & GLOBAL_TABLE != 0;
         if is_global {
             of_table(body)?;
         }
-        for _ in 0..columns {
+        for column in 0..columns {
             if !is_global {
                 of_table(body)?;
             }
-            body.skip_string()?;
+            let name = body.string()?;
+            is_conditional |= column == 0 && name == APPLIED.as_bytes();
             body.skip_type(DEEPEST_TYPE)?;
         }
     }
-    u32::try_from(body.int()?).ok().map(Answer::Rows)
+    let rows = u32::try_from(body.int()?).ok()?;
+    // Its value: a length, and a byte.
+    let is_unmet = is_conditional && rows > 0 && body.int()? == 1 && body.take::<1>()? == [0];
+    Some(if is_unmet { Answer::Unmet } else { Answer::Rows(rows) })
 }
 
 /// Types in types beyond this are not followed.
@@ -202,9 +212,15 @@ impl Cursor<'_> {
         self.take().map(u16::from_be_bytes)
     }
 
-    fn skip_string(&mut self) -> Option<()> {
+    fn string(&mut self) -> Option<&[u8]> {
         let length = self.short()?;
-        self.skip(length.into())
+        let (text, rest) = self.0.split_at_checked(length.into())?;
+        self.0 = rest;
+        Some(text)
+    }
+
+    fn skip_string(&mut self) -> Option<()> {
+        self.string().map(|_| ())
     }
 
     /// A negative length is no value.

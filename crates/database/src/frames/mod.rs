@@ -34,7 +34,7 @@ use scylla::policies::load_balancing::{LoadBalancingPolicy, RoutingInfo};
 use routing::Routes;
 use setup::SetupError;
 
-pub(crate) use decode::Answer;
+pub(crate) use decode::{APPLIED, Answer};
 pub(crate) use encode::{Head, Values};
 
 /// How often is asked whether the driver has another picture of the cluster: that costs nothing.

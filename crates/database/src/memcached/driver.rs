@@ -11,7 +11,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use engine::{CacheAnswer, Connect, Driver, ErrorKind, NextRow, Random, Recorded, Stamp};
+use engine::{CacheAnswer, Condition, Connect, Driver, ErrorKind, NextRow, Random, Recorded, Stamp};
 use experiment::CachePolicy;
 
 use super::nodes::{Nodes, Unanswered, hash};
@@ -181,7 +181,7 @@ impl<D: Driver> Driver for CachedDriver<D> {
         self.database.make_row(request)
     }
 
-    async fn send(&self, request: &D::Own) -> Result<(), ErrorKind> {
+    async fn send(&self, request: &D::Own) -> Result<Condition, ErrorKind> {
         self.database.send(request).await
     }
 

@@ -142,8 +142,8 @@ impl OwnStatements {
                 Effect::Write | Effect::Conditional => levels.update,
             };
             let level = statement.consistency.as_deref().and_then(level).unwrap_or(usual);
-            let serial = statement.serial.map(serial);
-            let prepared = prepare_own(session, &statement.cql(keyspace), level, serial).await.map_err(at)?;
+            let condition = (statement.serial.map(serial), statement.effect == Effect::Conditional);
+            let prepared = prepare_own(session, &statement.cql(keyspace), level, condition).await.map_err(at)?;
             // Values that were recorded are sent whatever their types are.
             if own.replay.is_none() {
                 markers.push(described::markers(&prepared).map_err(at)?);
@@ -175,7 +175,7 @@ impl OwnStatements {
                     ));
                 }
                 let text = of_table.insert(keyspace);
-                let insert = prepare_own(session, &text, levels.insert, None).await;
+                let insert = prepare_own(session, &text, levels.insert, (None, false)).await;
                 rows.push((insert.map_err(|error| format!("cannot prepare `{text}`: {error}"))?, of_table));
             }
             let (client, clients) = work.part;
@@ -189,12 +189,19 @@ impl OwnStatements {
 
     /// Makes the next request; gives the number of its statement.
     pub fn make(&self, random: &mut Random, into: &mut OwnRequest) -> usize {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         into.what = What::Made;
         if let Some(requests) = &self.requests {
-            requests.borrow_mut().next(random, now.as_micros() as i64, &mut into.request);
+            requests.borrow_mut().next(random, now_us(), &mut into.request);
         }
         into.request.statement
+    }
+
+    /// Makes a request of this statement, where none was recorded.
+    pub fn make_of(&self, statement: usize, random: &mut Random, into: &mut OwnRequest) {
+        into.what = What::Made;
+        if let Some(requests) = &self.requests {
+            requests.borrow_mut().fill(statement, random, now_us(), &mut into.request);
+        }
     }
 
     /// The recorded requests of one load thread.
@@ -251,6 +258,11 @@ impl OwnStatements {
             requests.borrow().ended(&request.request);
         }
     }
+}
+
+/// Microseconds since 1970.
+fn now_us() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as i64
 }
 
 impl OwnRequest {

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use experiment::{Dataset, Own, Settings, SettingsInForce};
+use experiment::{CountedRows, Dataset, Own, Settings, SettingsInForce, StatementSample};
 use reported::{Reported, Series};
 use tokio::runtime::Builder;
 use tokio_postgres::{Config, NoTls};
@@ -269,6 +269,22 @@ impl RunningNode for Running {
 
     fn import(&mut self, _: &str, _: &str, _: &[PathBuf]) -> Result<(), ServerError> {
         cannot("take files in while it runs")
+    }
+
+    fn import_foreign(&mut self, _: &str, _: &str, _: &[PathBuf]) -> Result<(), ServerError> {
+        cannot("take a snapshot of your own in yet")
+    }
+
+    fn clean_up(&mut self, _: &str) -> Result<(), ServerError> {
+        cannot("have rows of other nodes")
+    }
+
+    fn count_rows(&mut self, _: &str, _: &[String]) -> Result<Vec<CountedRows>, ServerError> {
+        cannot("be asked for rows of your own yet")
+    }
+
+    fn sample_statements(&mut self, _: &str, _: &Own, _: u32) -> Result<Vec<StatementSample>, ServerError> {
+        cannot("be asked statements of your own yet")
     }
 
     fn maintenance(&self, _: &str, _: &str) -> Work {

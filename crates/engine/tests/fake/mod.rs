@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use engine::{Connect, Driver, ErrorKind, Load, Second, Stamp, TrialOutcome, TrialPlan};
+use engine::{Condition, Connect, Driver, ErrorKind, Load, Second, Stamp, TrialOutcome, TrialPlan};
 use evidence::{Series, empty_histogram};
 use hdrhistogram::Histogram;
 use workload::{Arrivals, Definition, Distribution, Mix};
@@ -115,8 +115,9 @@ impl Driver for Fake {
         if self.calls() < 500 { engine::NextRow::Once } else { engine::NextRow::None }
     }
 
-    async fn send(&self, _: &usize) -> Result<(), ErrorKind> {
-        self.call().await
+    /// The condition of the second statement is never met.
+    async fn send(&self, statement: &usize) -> Result<Condition, ErrorKind> {
+        self.call().await.map(|()| if *statement == 1 { Condition::Unmet } else { Condition::Met })
     }
 
     async fn read(&self, _: &str, _: Option<u32>) -> Result<(), ErrorKind> {

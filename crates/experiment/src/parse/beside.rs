@@ -1,11 +1,13 @@
 //! What an experiment names, and others read.
 
-use crate::{AwsQuotas, AwsSite, ClientCost, QuotaNeeds, Recording, ThisMachine};
+use crate::{AwsQuotas, AwsSite, ClientCost, FoundSnapshot, QuotaNeeds, Recording, ThisMachine};
 
 /// Reads a file's text by its name.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 /// Reads a recording by its name.
 pub(crate) type ReadRecording<'a> = &'a dyn Fn(&str) -> Result<Recording, String>;
+/// Reads a snapshot of tables by the name of its directory.
+pub(crate) type ReadSnapshot<'a> = &'a dyn Fn(&str) -> Result<FoundSnapshot, String>;
 /// What asks for the quotas of a site.
 pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<AwsQuotas, String>;
 
@@ -15,6 +17,8 @@ pub struct ParseContext<'a> {
     pub file: ReadFile<'a>,
     /// What was recorded in a file or directory, relative to the experiment.
     pub recording: ReadRecording<'a>,
+    /// What is in a snapshot of tables, in a directory relative to the experiment.
+    pub snapshot: ReadSnapshot<'a>,
     /// What AWS grants at a site; the error is why that is not known.
     pub quotas: ReadQuotas<'a>,
     /// What the client costs on this machine; `None`: nobody has measured it.
@@ -35,6 +39,7 @@ impl<'a> ParseContext<'a> {
         Self {
             file,
             recording: &|_| Err("no recording is read here".to_owned()),
+            snapshot: &|_| Err("no snapshot is read here".to_owned()),
             quotas: &|_, _| Err("nobody asks AWS here".to_owned()),
             client: None,
             machine: None,

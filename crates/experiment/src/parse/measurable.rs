@@ -106,6 +106,7 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
     problems.extend(file.configuration.iter().filter_map(|c| not_ours(file, c, provider)));
     problems.extend(file.fault.iter().filter_map(|fault| not_taken_away(file, fault, provider)));
     problems.extend(file.workload.iter().filter_map(|workload| read_elsewhere(workload, provider)));
+    problems.extend(snapshot_elsewhere(file, provider));
     problems.extend(real_volumes(file, text, provider));
     problems.extend(several_volumes(file, text, provider));
     problems.extend(caches_elsewhere(file, provider));
@@ -220,6 +221,18 @@ fn read_elsewhere(workload: &raw::Workload, provider: Option<Provider>) -> Optio
     let replay = workload.replay.as_ref().filter(|_| matches!(provider, Some(Provider::Hosts | Provider::Aws)))?;
     let what = format!("replay = \"{replay}\": a recording is read on this machine alone so far");
     Some(problem(replay.span(), what, "run it on this machine: --provider local"))
+}
+
+/// A snapshot that machines which are made for the run would have to read.
+fn snapshot_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Option<Problem> {
+    let snapshot = file.dataset.snapshot.as_ref().filter(|_| provider == Some(Provider::Aws))?;
+    // Restored here, it may be in the store.
+    file.dataset.store.is_none().then(|| {
+        let what = format!("snapshot = \"{snapshot}\": machines of AWS have no such directory");
+        let help = "restore it once on this machine with [dataset.store] at = \"s3://...\", keep = true, and state \
+                    that store here";
+        problem(snapshot.span(), what, help)
+    })
 }
 
 /// A fault that this provider cannot carry out.

@@ -39,6 +39,7 @@ mod own_values;
 mod placement;
 mod replay;
 mod settings;
+mod snapshot;
 mod stress;
 mod target;
 mod truth;
@@ -160,7 +161,8 @@ fn check(
         (None, _) => workload::check(w, &file.dataset, beside.file, mistakes),
     });
     let workloads: Vec<_> = each.collect();
-    let own = common.flatten();
+    let mut own = common.flatten();
+    snapshot::check(file, own.as_mut(), model.scale, beside.snapshot, mistakes);
     let dataset = of_ycsb.map(|of_ycsb| own.as_ref().map_or(of_ycsb, Dataset::of_own));
     let names = file.workload.iter().zip(&workloads);
     let names = names.filter_map(|(raw, checked)| Some((raw.span(), checked.as_ref()?.name.as_str())));

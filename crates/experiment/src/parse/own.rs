@@ -112,7 +112,7 @@ pub(super) fn first(
     let of_statements: BTreeMap<String, StatementData> = of_statements.into_iter().collect::<Option<_>>()?;
     let data = Data { seed, tables, statements: of_statements };
     unfit((&data, &script), raw, file, mistakes);
-    Some(Own { file: path.to_owned(), script, data, row_bytes, replay: None })
+    Some(Own { file: path.to_owned(), script, data, row_bytes, replay: None, snapshot: None })
 }
 
 /// What does not go with statements of the user's own, or without them.

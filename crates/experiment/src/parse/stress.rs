@@ -95,7 +95,7 @@ pub(super) fn first(
     let of_statements = asked_of.map(|(name, data)| (stress_statement(&name), data)).collect();
     let data = Data { seed, tables: vec![table], statements: of_statements };
     unfit((&data, &script), raw, file, mistakes);
-    Some(Own { file: path.to_owned(), script, data, row_bytes, replay: None })
+    Some(Own { file: path.to_owned(), script, data, row_bytes, replay: None, snapshot: None })
 }
 
 /// The operations that a workload asks for.

@@ -185,7 +185,7 @@ fn no_dataset() -> Spanned<Dataset> {
 }
 
 /// Records x fields x field length. Workloads of your own statements (`cql`) state their data themselves; here only
-/// `seed` and `store` are for them.
+/// `seed`, `snapshot`, `least_found` and `store` are for them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dataset {
@@ -199,6 +199,12 @@ pub(crate) struct Dataset {
     pub compressibility: Option<Spanned<f64>>,
     /// Seed of keys and values. Default 1.
     pub seed: Option<Spanned<i64, u64>>,
+    /// For `cql`: a directory with a snapshot of your own tables, as `nodetool snapshot` leaves it, with its
+    /// `schema.cql`: restored instead of rows being loaded. Relative to this file; every database host has it there.
+    pub snapshot: Option<Spanned<String>>,
+    /// With `snapshot`: of a statement's requests that are to find something, the share that has to, 0 to 1. Default
+    /// 0.9.
+    pub least_found: Option<Spanned<f64>>,
     /// Where data sets are kept, so that a host without one restores it instead of loading it.
     pub store: Option<Spanned<DataSetStore>>,
 }

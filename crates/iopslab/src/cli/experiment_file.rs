@@ -7,8 +7,8 @@ use std::path::Path;
 use ::catalog::Catalog;
 use archive::RunDirectory;
 use clap::Args;
-use database::ReadRecording;
-use experiment::{Assignment, Experiment, ParseContext, ReadFor, Recording, ThisMachine};
+use database::{ReadRecording, TableSnapshot};
+use experiment::{Assignment, Experiment, FoundSnapshot, ParseContext, ReadFor, Recording, ThisMachine};
 use process::failure::Failure;
 use process::machine;
 
@@ -47,8 +47,8 @@ impl OtherwiseArgs {
 pub struct ReadExperiment {
     /// The text of the file, with what is set beside it.
     pub text: String,
-    /// The texts of the files that it names, by the names that it gives them; of a recording what the experiment knows
-    /// of it, as JSON.
+    /// The texts of the files that it names, by the names that it gives them; of a recording and of a snapshot what
+    /// the experiment knows of it, as JSON.
     pub beside: BTreeMap<String, String>,
     /// What it says.
     pub experiment: Experiment,
@@ -89,10 +89,16 @@ pub fn read_otherwise(
         recordings.borrow_mut().insert(name.to_owned(), recording.clone());
         Ok(recording)
     };
+    let snapshot = |name: &str| -> Result<FoundSnapshot, String> {
+        let found = TableSnapshot::read(&directory.join(name))?.found();
+        texts.borrow_mut().insert(name.to_owned(), serde_json::json!(found).to_string());
+        Ok(found)
+    };
     let name = file.display().to_string();
     let beside = ParseContext {
         file: &read,
         recording: &recording,
+        snapshot: &snapshot,
         quotas: &quotas::read,
         client: client_cost::known(),
         machine: Some(this_machine()),

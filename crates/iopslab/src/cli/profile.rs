@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::catalog::{Basis, Catalog, ClusterRequest};
-use ::profile::{HostSeen, Moment, Observation, Profile};
-use controller::{Agents, Observing, Screen};
+use ::profile::{HostSeen, Observation, Profile};
+use controller::{Agents, Observing, Screen, not_watched_any_more};
 use experiment::WatchedNode;
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -47,6 +47,13 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
     let points: Vec<String> = args.hosts.iter().map(|host| with_port(host)).collect();
     let mut nodes = Nodes::connect(&points, &access, &screen)?;
     let cluster = nodes.cluster()?;
+    if args.ssh.len() > cluster.nodes as usize {
+        screen.say(&format!(
+            "warning: --ssh names {} machines, and the cluster has {} nodes: one is of another cluster, or named twice",
+            args.ssh.len(),
+            cluster.nodes
+        ));
+    }
     let hosts = if args.ssh.is_empty() { None } else { Some(watch(args, &ssh, &points, &screen)?) };
     let began = Instant::now();
     let (hosts, ended_early) = observe(args, &mut nodes, hosts, (&stop, &screen, began))?;
@@ -114,13 +121,16 @@ fn observe(
             screen.say("warning: no node answers any more; what was seen is judged");
             break true;
         }
-        due += PERIOD;
+        // Nodes that were waited for make no reading that follows at once.
+        while due <= Instant::now() {
+            due += PERIOD;
+        }
         if let Some(mut observing) = hosts.take() {
             match observing.take() {
                 Ok(()) => hosts = Some(observing),
                 Err(failure) => {
                     given_up = observing.given_up();
-                    lost(failure, &mut given_up, screen);
+                    not_watched_any_more(&failure, &mut given_up, screen);
                 }
             }
         }
@@ -129,25 +139,11 @@ fn observe(
         None => given_up,
         Some((seen, None)) => seen,
         Some((mut seen, Some(failure))) => {
-            lost(failure, &mut seen, screen);
+            not_watched_any_more(&failure, &mut seen, screen);
             seen
         }
     };
     Ok((seen, ended_early))
-}
-
-/// Says so here, and in what was seen of each.
-fn lost(failure: controller::Failure, seen: &mut [HostSeen], screen: &Screen) {
-    let failure = Failure::from(failure);
-    screen.say(&format!(
-        "warning: machines are not watched any more: {}; what was seen of them until then counts",
-        failure.message
-    ));
-    for host in seen {
-        let at = |sample: Option<&Moment>| sample.map_or(0, |sample| sample.unix_ms);
-        let minutes = (at(host.samples.last()) - at(host.samples.first())) as f64 / 60_000.0;
-        host.missing.push(format!("its device after {minutes:.1} minutes: {}", failure.message));
-    }
 }
 
 /// Prints what is said of it; then the experiment, where one is asked for.
@@ -206,7 +202,7 @@ impl ProfileArgs {
 
 #[cfg(test)]
 mod tests {
-    use ::profile::{Cluster, DeviceCounters, NodeSeen};
+    use ::profile::{Cluster, DeviceCounters, Moment, NodeSeen};
     use evidence::HostId;
 
     use super::*;
@@ -246,7 +242,8 @@ mod tests {
         assert!(all.contains("over all hosts, of which db"), "{all}");
         assert!(!all.contains("minutes were seen of"), "{all}");
         let mut hosts = vec![host("db1", 660), host("db2", 120)];
-        lost(controller::Failure::NoAnswer(HostId::database(1)), &mut hosts[1..], &Screen::new(None));
+        let why = controller::Failure::NoAnswer(HostId::database(1));
+        not_watched_any_more(&why, &mut hosts[1..], &Screen::new(None));
         let part = text(hosts);
         assert!(part.contains("on db2: its device after 2.0 minutes: "), "{part}");
         assert!(part.contains("minutes were seen of the device of db2."), "{part}");

@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
 use experiment::{
-    AwsQuotas, AwsSettings, AwsSite, ClientCost, Job, ParseContext, Place, Plan, QuotaNeeds, ReadFor, Recording, Setups,
+    AwsQuotas, AwsSettings, AwsSite, ClientCost, FoundSnapshot, Job, ParseContext, Place, Plan, QuotaNeeds, ReadFor,
+    Recording, Setups,
 };
 use guarded::NotPrivate;
 use process::failure::Failure;
@@ -95,10 +96,14 @@ fn parsed_again(directory: &RunDirectory, client: Option<ClientCost>) -> Result<
         let text = read(name)?;
         serde_json::from_str(&text).map_err(|error| format!("the run's copy of what {name} has: {error}"))
     };
+    let snapshot = |name: &str| -> Result<FoundSnapshot, String> {
+        let text = read(name)?;
+        serde_json::from_str(&text).map_err(|error| format!("the run's copy of what {name} has: {error}"))
+    };
     let plan = directory.plan();
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
     let (quotas, machine) = (&quotas, Some(this_machine()));
-    let beside = ParseContext { file: &read, recording: &recording, quotas, client, machine };
+    let beside = ParseContext { file: &read, recording: &recording, snapshot: &snapshot, quotas, client, machine };
     let name = directory.path().join("experiment.toml").display().to_string();
     let experiment = experiment::parse(&catalog, &name, &text, &beside, ReadFor::Run(plan.place.provider()));
     let mut job = experiment::job(&experiment.map_err(Failure::mistakes)?);

@@ -19,6 +19,7 @@ mod matrices;
 mod money;
 mod neighbours;
 mod places;
+mod plants;
 mod rates;
 mod rest;
 mod settings;

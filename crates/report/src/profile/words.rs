@@ -148,7 +148,7 @@ pub(super) fn left_out(profile: &Profile) -> Vec<String> {
     let hosts = profile.devices.iter().filter(|device| device.gaps + device.left_out > 0);
     let hosts = hosts.map(|device| {
         format!(
-            "{}: left out {} without samples and {} in which counters went back.",
+            "{}: left out {} without samples and {} in which counters or its clock went back.",
             device.host,
             several(device.gaps.into(), "time"),
             several(device.left_out.into(), "second")
@@ -157,7 +157,8 @@ pub(super) fn left_out(profile: &Profile) -> Vec<String> {
     let nodes = profile.workload.nodes.iter().filter(|node| node.left_out > 0);
     let nodes = nodes.map(|node| {
         format!(
-            "{}: left out {} between readings, in which it started again or a counter went back.",
+            "{}: left out {} between readings, in which it started again, did not answer, or a counter \
+             went back.",
             node.node,
             several(node.left_out.into(), "interval")
         )

@@ -31,6 +31,8 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
             .table(throughput(analysis, charts, &cells))
             .list(excluded(charts, &cells))
             .table(latency(&cells))
+            .list(conditions(&cells))
+            .on(Form::ALL)
             .table(short(format!("{}: {}", workload.name, workload.description), &cells))
             .on(Form::TERMINAL);
     }
@@ -86,15 +88,39 @@ fn excluded(charts: &Charts, cells: &[&CellAnalysis]) -> Vec<Text> {
     cells.iter().flat_map(|cell| of_cell(cell)).collect()
 }
 
-/// A cell, what its operations are called, and what they took.
-type Latency<'a> = (&'a CellAnalysis, String, &'a LatencyAnalysis);
+/// Above this share of conditions that are not met a statement is rather a read than a write.
+const MOSTLY_UNMET: f64 = 0.5;
+
+/// Statements of these cells that mostly wrote nothing.
+fn conditions(cells: &[&CellAnalysis]) -> Vec<String> {
+    let of_cell = |cell: &CellAnalysis| -> Vec<String> {
+        let mostly = cell.unmet_share.iter().filter(|(_, share)| **share > MOSTLY_UNMET);
+        let said = |(kind, share): (&OperationKind, &f64)| {
+            format!(
+                "{} of {}: the condition of {} of the requests was not met, so that these wrote nothing, which costs \
+                 less. Give its table more partitions than there are requests, or choose them `uniform`, if they are \
+                 to write.",
+                labels::operation(*kind),
+                cell.id,
+                percent(*share)
+            )
+        };
+        mostly.map(said).collect()
+    };
+    cells.iter().flat_map(|cell| of_cell(cell)).collect()
+}
+
+/// A cell, what its operations are called, the share of conditions that were not met, and what they took.
+type Latency<'a> = (&'a CellAnalysis, String, Option<f64>, &'a LatencyAnalysis);
 
 fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
     let of_cell = |cell: &&'a CellAnalysis| {
         let cell = *cell;
-        let response = cell.latency_us.iter().map(|(kind, l)| (labels::operation(*kind), l));
-        let service = cell.service_us.iter().map(|(kind, l)| (format!("{}, service", labels::operation(*kind)), l));
-        let all = response.chain(service).map(|(kind, l)| (cell, kind, l));
+        let unmet = |kind: &OperationKind| cell.unmet_share.get(kind).copied();
+        let response = cell.latency_us.iter().map(|(kind, l)| (labels::operation(*kind), unmet(kind), l));
+        let service = |kind: &OperationKind| format!("{}, service", labels::operation(*kind));
+        let service = cell.service_us.iter().map(|(kind, l)| (service(kind), None, l));
+        let all = response.chain(service).map(|(kind, unmet, l)| (cell, kind, unmet, l));
         all.collect::<Vec<Latency<'a>>>()
     };
     let what = match cells.iter().any(|c| !c.service_us.is_empty()) {
@@ -106,8 +132,11 @@ fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
     let table = rows(label, cells.iter().flat_map(of_cell))
         .text("Configuration", |(cell, ..)| cell.configuration.clone())
         .text(column("Load").varies(), |(cell, ..)| labels::load(cell.load))
-        .text("Operation", |(_, kind, _)| kind.clone())
-        .number("Samples/trial", |(.., l)| l.samples);
+        .text("Operation", |(_, kind, ..)| kind.clone())
+        .number("Samples/trial", |(.., l)| l.samples)
+        .number(column("Not applied").on(where_any(cells, |c| !c.unmet_share.is_empty())), |(.., unmet, _)| {
+            unmet.map(percent)
+        });
     let table = LatencyFigure::ALL.into_iter().fold(table, |table, figure| {
         if figure != LatencyFigure::P99 {
             return table.number(figure.label(), |(.., l)| labels::latency_ms(l, figure));
@@ -120,11 +149,13 @@ fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
     table.number(LONGEST, |(.., l)| ms(l.max))
 }
 
+/// Where a column is shown: nowhere if it is about none of these cells.
+fn where_any(cells: &[&CellAnalysis], of: fn(&CellAnalysis) -> bool) -> &'static [Form] {
+    if cells.iter().any(|c| of(c)) { Form::ALL } else { &[] }
+}
+
 /// For a terminal: a line for each kind of operation, and what limited the cell.
 fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis> {
-    let where_any = |of: fn(&CellAnalysis) -> bool| -> &'static [Form] {
-        if cells.iter().any(|c| of(c)) { Form::ALL } else { &[] }
-    };
     let table = rows(label, cells.iter().copied())
         .text("Configuration", |c| c.configuration.clone())
         .text(column("Load").varies(), |c| labels::load(c.load).replacen(' ', "\n", 1))
@@ -158,7 +189,7 @@ fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis
             let kind = c.limit.kind.words().replacen(' ', "\n", 1);
             if c.limit.nodes.is_empty() { kind } else { format!("{kind}\n{}", labels::nodes_at(&c.limit)) }
         })
-        .text(column("Volume used").drop(11).on(where_any(|c| c.delivered.is_some())), |c| {
+        .text(column("Volume used").drop(11).on(where_any(cells, |c| c.delivered.is_some())), |c| {
             c.delivered.map(|of| match of.unit {
                 Unit::BytesPerS => format!("{}\nof MB/s", percent(of.share())),
                 _ => format!("{}\nof IOPS", percent(of.share())),

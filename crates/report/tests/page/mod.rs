@@ -252,6 +252,7 @@ fn cell(
         runtime_s: Some(summary(60.0)),
         latency_us: BTreeMap::from([(OperationKind::Read, latency)]),
         service_us: BTreeMap::new(),
+        unmet_share: BTreeMap::new(),
         errors: BTreeMap::from([(ErrorKind::ReadTimeout, 3)]),
         error_share: Some(0.0001),
         device_reads_per_operation: Some(0.9),

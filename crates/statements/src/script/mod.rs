@@ -22,6 +22,7 @@
 //! Nothing else of CQL is parsed: whether a statement is right, and what its markers are, the server says when it is
 //! prepared.
 
+mod agreement;
 mod directive;
 mod names;
 mod recorded;
@@ -30,6 +31,7 @@ mod slots;
 mod statement;
 pub(crate) mod tokens;
 
+pub use agreement::Agreement;
 pub use directive::SerialConsistency;
 pub use recorded::Recorded;
 pub use schema::{Creates, SchemaStatement};
@@ -114,6 +116,12 @@ impl Script {
     pub fn share(&self, statement: usize) -> f64 {
         let all: f64 = self.statements.iter().map(|statement| statement.weight).sum();
         self.statements[statement].weight / all
+    }
+
+    /// What `schema`, the text of a `schema.cql` that a server has written beside a snapshot, says of this script's
+    /// tables and types.
+    pub fn agreement(&self, schema: &str) -> Agreement {
+        agreement::agreement(&self.schema, schema)
     }
 
     /// The tables that the schema creates, in its order.

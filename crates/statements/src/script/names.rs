@@ -43,3 +43,11 @@ pub(super) fn qualified(text: &str, places: &[usize], keyspace: &str) -> String 
     all.push_str(&text[from..]);
     all
 }
+
+/// Where the last part of a name stands that begins there: that of `shop.carts` is `carts`.
+pub(super) fn last_of_name(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    let is_name = |at: usize| tokens.get(at).is_some_and(Token::is_name);
+    let has_dot = tokens.get(at + 1).is_some_and(|dot| dot.is_symbol('.'));
+    let last = if has_dot { at + 2 } else { at };
+    is_name(last).then_some(last)
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::names::{qualified, unqualified};
+use super::names::{last_of_name, qualified, unqualified};
 use super::tokens::{Kind, Token, tokens};
 use crate::mistake::Mistake;
 
@@ -104,7 +104,7 @@ impl SchemaStatement {
     }
 
     /// Of its text, without comments.
-    fn tokens(&self) -> Vec<Token<'_>> {
+    pub(super) fn tokens(&self) -> Vec<Token<'_>> {
         // The file that it is of was read so already.
         let tokens = tokens(&self.text).unwrap_or_default();
         tokens.into_iter().filter(|token| !token.is_comment()).collect()
@@ -115,7 +115,7 @@ impl SchemaStatement {
 const TEXTS: [&str; 4] = ["TEXT", "VARCHAR", "ASCII", "BLOB"];
 
 /// What a token adds to the depth of brackets.
-fn nesting(token: &Token<'_>) -> i32 {
+pub(super) fn nesting(token: &Token<'_>) -> i32 {
     match token.kind {
         Kind::Symbol('(' | '<' | '{' | '[') => 1,
         Kind::Symbol(')' | '>' | '}' | ']') => -1,
@@ -135,6 +135,24 @@ const KINDS: [(&str, Creates); 7] = [
 ];
 /// What may stand between `CREATE` and the kind.
 const BEFORE: [&str; 4] = ["OR", "REPLACE", "CUSTOM", "MATERIALIZED"];
+
+/// What a statement of the schema makes or alters, and where its name stands without a keyspace; `None`: it is another
+/// one, or an index without a name. Here names may have keyspaces, as where a server has written them down.
+pub(super) fn schema_of_server(tokens: &[Token<'_>]) -> Option<(Creates, usize)> {
+    let is_new = tokens.first()?.is("CREATE");
+    let mut at = 1 + tokens[1..].iter().take_while(|token| token.is_any(&BEFORE)).count();
+    let known = KINDS.iter().find(|(word, _)| tokens.get(at).is_some_and(|kind| kind.is(word)))?.1;
+    let creates = match known {
+        creates if is_new => creates,
+        Creates::Table | Creates::Type if tokens[0].is("ALTER") => Creates::Change,
+        _ => return None,
+    };
+    at += 1;
+    while tokens.get(at).is_some_and(|token| token.is_any(&["IF", "NOT", "EXISTS"])) {
+        at += 1;
+    }
+    Some((creates, last_of_name(tokens, at)?))
+}
 
 /// A statement that begins with `CREATE` or `ALTER`; `tokens` are without comments, `text` is all of it.
 pub(super) fn schema(tokens: &[Token<'_>], text: &str) -> Result<SchemaStatement, Mistake> {

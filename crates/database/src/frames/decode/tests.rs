@@ -96,6 +96,24 @@ fn rows_are_counted_behind_a_state_of_paging_and_a_description_of_columns() {
 }
 
 #[test]
+fn a_condition_that_was_not_met_is_no_row() {
+    let columns = |first: &str, count: u32| {
+        let table = [string("k"), string("t")].concat();
+        let mut body = [ints(&[2, 1, count]), table, string(first), vec![0, 4]].concat();
+        (1..count).for_each(|_| body.extend([string("amount"), vec![0, 9]].concat()));
+        body.extend(ints(&[1]));
+        body
+    };
+    let with = |first: &str, value: &[u8]| [columns(first, 2), ints(&[value.len() as u32]), value.to_vec()].concat();
+    assert_eq!(answer(0, 0x08, &with("[applied]", &[0])), Answer::Unmet);
+    assert_eq!(answer(0, 0x08, &with("[applied]", &[1])), Answer::Rows(1));
+    assert_eq!(answer(0, 0x08, &with("applied", &[0])), Answer::Rows(1), "a column of the user's own");
+    assert_eq!(answer(0, 0x08, &columns("[applied]", 2)), Answer::Senseless, "cut before its value");
+    let none = [&columns("[applied]", 1)[..columns("[applied]", 1).len() - 4], &ints(&[0])[..]].concat();
+    assert_eq!(answer(0, 0x08, &none), Answer::Rows(0));
+}
+
+#[test]
 fn what_stands_before_an_answer_is_passed_over_in_its_order() {
     let trace = vec![1; 16];
     let warnings = [vec![0, 2], string("a"), string("bc")].concat();

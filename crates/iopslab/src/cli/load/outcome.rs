@@ -63,8 +63,8 @@ impl<'a> Shown<'a> {
                 Series::Response(kind) => (&mut latency_us, kind.name()),
                 Series::Service(kind) => (&mut service_time_us, kind.name()),
                 Series::Failed(kind) => (&mut errors, kind.name()),
-                // Nothing is in front of a database that is loaded by hand.
-                Series::Cache(_) => continue,
+                // Nothing is in front of a database that is loaded by hand, and YCSB's operations have no conditions.
+                Series::Cache(_) | Series::Unmet(_) => continue,
             };
             map.insert(name.to_owned(), percentiles(histogram));
         }
@@ -142,7 +142,7 @@ impl<'a> Shown<'a> {
                 Series::Response(kind) => kind.name().to_owned(),
                 Series::Service(kind) => format!("{} service time", kind.name()),
                 Series::Failed(kind) => format!("{} error", kind.name()),
-                Series::Cache(answer) => format!("cache {}", answer.name()),
+                Series::Cache(_) | Series::Unmet(_) => continue,
             };
             let us = |figure: LatencyFigure| match figure.quantile() {
                 Some(quantile) => h.value_at_quantile(quantile),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use ::profile::{Cluster, NodeSeen, NotRead};
+use ::profile::{Cluster, NodeReading, NodeSeen, NotRead};
 use controller::Screen;
 use database::cassandra::{AdminError, NodeViews};
 use experiment::Access;
@@ -19,8 +19,9 @@ pub(super) struct Nodes<'a> {
 }
 
 struct Node {
-    /// `None`: it was lost.
-    views: Option<NodeViews>,
+    views: NodeViews,
+    /// Whether it answered when it was asked last.
+    answers: bool,
     seen: NodeSeen,
 }
 
@@ -37,7 +38,7 @@ impl<'a> Nodes<'a> {
             port = port.or(Some(address.port()));
             nodes.add(point.clone(), views, &mut known).map_err(refused)?;
         }
-        let first = nodes.all.first().and_then(|node| node.views.as_ref());
+        let first = nodes.all.first().map(|node| &node.views);
         let others = match (first, port) {
             (Some(views), Some(port)) => views.others(port).map_err(refused)?,
             _ => Vec::new(),
@@ -59,24 +60,25 @@ impl<'a> Nodes<'a> {
         let id = views.host_id()?;
         if id.is_none_or(|id| known.insert(id)) {
             let seen = NodeSeen { node: name, ..NodeSeen::default() };
-            self.all.push(Node { views: Some(views), seen });
+            self.all.push(Node { views, answers: true, seen });
         }
         Ok(())
     }
 
     /// What is true of the cluster, as the first node has it.
     pub fn cluster(&self) -> Result<Cluster, Failure> {
-        let first = self.all.iter().find_map(|node| node.views.as_ref());
-        let first = first.ok_or_else(|| Failure::work("no node is connected"))?;
-        first.cluster().map_err(refused)
+        let first = self.all.first().ok_or_else(|| Failure::work("no node is connected"))?;
+        first.views.cluster().map_err(refused)
     }
 
-    /// One look at each; one that does not answer any more is named, and not asked again.
+    /// One look at each. One that does not answer is named, and asked again the next time: it may have been started
+    /// again.
     pub fn read(&mut self, began: Instant, with_sizes: bool) {
         for node in &mut self.all {
-            let Some(views) = &node.views else { continue };
-            match views.read(began.elapsed().as_secs_f64(), with_sizes) {
+            let at_s = began.elapsed().as_secs_f64();
+            match node.views.read(at_s, with_sizes) {
                 Ok((reading, not_read)) => {
+                    node.answers = true;
                     node.seen.readings.push(reading);
                     for missing in not_read {
                         let known = node.seen.not_read.iter().any(|known| known.what == missing.what);
@@ -86,19 +88,22 @@ impl<'a> Nodes<'a> {
                     }
                 }
                 Err(error) => {
-                    self.screen.say(&format!("warning: not read any more: {error}"));
-                    let minutes = began.elapsed().as_secs_f64() / 60.0;
-                    let what = format!("{} after {minutes:.1} minutes", node.seen.node);
-                    node.seen.not_read.push(NotRead { what, why: error.to_string() });
-                    node.views = None;
+                    if node.answers {
+                        self.screen.say(&format!("warning: not read now, and asked again: {error}"));
+                        let what = format!("{} after {:.1} minutes", node.seen.node, at_s / 60.0);
+                        node.seen.not_read.push(NotRead { what, why: error.to_string() });
+                    }
+                    node.answers = false;
+                    // Readings of all nodes are of the same times: this one says nothing.
+                    node.seen.readings.push(NodeReading { at_s, ..NodeReading::default() });
                 }
             }
         }
     }
 
-    /// Whether none answers any more.
+    /// Whether none answers.
     pub fn are_lost(&self) -> bool {
-        self.all.iter().all(|node| node.views.is_none())
+        self.all.iter().all(|node| !node.answers)
     }
 
     /// From the first reading to the last.

@@ -1,0 +1,341 @@
+//! A snapshot of somebody's tables: which files it has, read before anything is done with it, and copied to where a
+//! node takes them in.
+//!
+//! `nodetool snapshot` leaves `KEYSPACE/TABLE-ID/snapshots/NAME/` with the SSTables, `manifest.json` and `schema.cql`,
+//! below the data directory of each node. Taken as well: a folder for each table (`TABLE` or `TABLE-ID`) with its
+//! SSTables, `schema.cql` in it or above. Those of several nodes lie in a folder for each node.
+//!
+//! It comes from elsewhere: of it regular files of known names are read, through no link, and no more bytes than were
+//! there when it was looked at first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use experiment::{FoundSnapshot, Snapshot, SnapshotTable, WrittenSchema};
+use sha2::{Digest as _, Sha256};
+
+use crate::server::Cancelled;
+
+/// The directory of a table's snapshots.
+const SNAPSHOTS: &str = "snapshots";
+/// Hard links that Cassandra makes of each new SSTable where it is asked to: no part of a snapshot.
+const BACKUPS: &str = "backups";
+const SCHEMA: &str = "schema.cql";
+/// Most bytes of all that differ: as many as a file beside an experiment may have.
+const MOST_SCHEMA_BYTES: u64 = 4 << 20;
+/// How deep directories may lie in each other: node, data directory, keyspace, table, `snapshots`, name, and two more.
+const MOST_DEPTH: usize = 8;
+/// Most files and directories.
+const MOST_ENTRIES: usize = 1_000_000;
+/// What an SSTable's name goes on with (`Component`, `SSTableFormat.Components`): what makes a node read it. Files of
+/// indexes are left out.
+const COMPONENTS: [&str; 13] = [
+    "Data.db",
+    "Index.db",
+    "Summary.db",
+    "Partitions.db",
+    "Rows.db",
+    "Filter.db",
+    "Statistics.db",
+    "CompressionInfo.db",
+    "CRC.db",
+    "Digest.crc32",
+    "Digest.adler32",
+    "Digest.sha1",
+    "TOC.txt",
+];
+/// Letters of a table's identity behind its name.
+const ID_LETTERS: usize = 32;
+
+/// A directory with a snapshot, looked at.
+#[derive(Debug)]
+pub struct TableSnapshot {
+    root: PathBuf,
+    folders: Vec<Folder>,
+    schemas: Vec<WrittenSchema>,
+    sha256: String,
+}
+
+/// SSTables of one table in one directory.
+#[derive(Debug)]
+struct Folder {
+    /// Below the root.
+    path: PathBuf,
+    table: String,
+    /// Its identity, where the name of the directory has it.
+    id: Option<String>,
+    /// Names of files and their bytes.
+    files: Vec<(String, u64)>,
+}
+
+impl Folder {
+    fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    fn sstables(&self) -> usize {
+        self.files.iter().filter(|(name, _)| sstable(name).is_some()).count()
+    }
+}
+
+/// What an SSTable is called whose data are in this file.
+fn sstable(file: &str) -> Option<&str> {
+    file.strip_suffix("-Data.db")
+}
+
+impl TableSnapshot {
+    /// Looks at a directory; of its files it reads `schema.cql` alone.
+    ///
+    /// # Errors
+    /// What cannot be read, is no regular file, or is no snapshot, with its path.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let root = path.canonicalize().map_err(|error| failed(path, &error))?;
+        let mut looking = Looking { root: &root, entries: 0, directories: Vec::new() };
+        looking.at(PathBuf::new(), 0)?;
+        let directories = looking.directories;
+        let is_kept = |(path, _): &&Listed| parent_name(path) == Some(SNAPSHOTS);
+        let has_tables = |(_, files): &&Listed| files.iter().any(|(name, _)| sstable(name).is_some());
+        let kept: BTreeSet<&str> =
+            directories.iter().filter(has_tables).filter(is_kept).filter_map(|(path, _)| own_name(path)).collect();
+        if kept.len() > 1 {
+            let names = kept.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(format!("{} has several snapshots ({names}): copy one of them alone", root.display()));
+        }
+        let mut folders = Vec::new();
+        for (path, files) in directories.iter().filter(has_tables) {
+            if !kept.is_empty() && parent_name(path) != Some(SNAPSHOTS) {
+                let at = root.join(path);
+                return Err(format!("{} has files of a running node beside a snapshot: copy that alone", at.display()));
+            }
+            folders.push(folder(&root, path, files)?);
+        }
+        if folders.is_empty() {
+            return Err(format!("{} has no SSTable (NAME-Data.db)", root.display()));
+        }
+        one_of_each(&root, &folders)?;
+        let (mut schemas, mut left): (Vec<WrittenSchema>, u64) = (Vec::new(), MOST_SCHEMA_BYTES);
+        for (path, files) in &directories {
+            if files.iter().any(|(name, _)| name == SCHEMA) {
+                let path = path.join(SCHEMA);
+                let text = guarded::text_below(&root, &path, MOST_SCHEMA_BYTES);
+                let text = text.map_err(|error| failed(&root.join(&path), &error))?;
+                if schemas.iter().any(|known| known.text == text) {
+                    continue;
+                }
+                left = left.checked_sub(text.len() as u64).ok_or_else(|| {
+                    format!("{} has more than {} MiB of {SCHEMA}", root.display(), MOST_SCHEMA_BYTES >> 20)
+                })?;
+                schemas.push(WrittenSchema { path: path.display().to_string(), text });
+            }
+        }
+        let mut hash = Sha256::new();
+        for folder in &folders {
+            for (name, bytes) in &folder.files {
+                hash.update(format!("{bytes}  {}\n", folder.path.join(name).display()));
+            }
+        }
+        for schema in &schemas {
+            hash.update(&schema.text);
+        }
+        let sha256 = guarded::hex(&hash.finalize());
+        Ok(Self { root, folders, schemas, sha256 })
+    }
+
+    /// Looks again at what a plan names: the same files as when it was made.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; or other files are there.
+    pub fn read_again(snapshot: &Snapshot) -> Result<Self, String> {
+        let read = Self::read(Path::new(&snapshot.path))?;
+        match read.sha256 == snapshot.sha256 {
+            true => Ok(read),
+            false => Err(format!("{} has other files than when the experiment was read", snapshot.path)),
+        }
+    }
+
+    /// What an experiment is to know of it.
+    pub fn found(&self) -> FoundSnapshot {
+        let mut tables: BTreeMap<&str, SnapshotTable> = BTreeMap::new();
+        for folder in &self.folders {
+            let empty = SnapshotTable { name: folder.table.clone(), folders: 0, sstables: 0, bytes: 0 };
+            let table = tables.entry(&folder.table).or_insert(empty);
+            table.folders += 1;
+            table.sstables += u32::try_from(folder.sstables()).unwrap_or(u32::MAX);
+            table.bytes += folder.bytes();
+        }
+        FoundSnapshot {
+            path: self.root.display().to_string(),
+            sha256: self.sha256.clone(),
+            tables: tables.into_values().collect(),
+            schemas: self.schemas.clone(),
+        }
+    }
+
+    /// Copies the files of some tables below an empty directory, as a node takes them in: below `PLACE/KEYSPACE/` a
+    /// directory for the table, and a place for each folder of the snapshot. Gives the places.
+    ///
+    /// # Errors
+    /// A file cannot be read or written, or has not as many bytes as it had; `cancelled` said so.
+    pub fn copy(
+        &self,
+        tables: &[String],
+        (into, keyspace): (&Path, &str),
+        on_bytes: &mut dyn FnMut(u64),
+        cancelled: Cancelled<'_>,
+    ) -> Result<Vec<PathBuf>, String> {
+        let mut places = Vec::new();
+        let mut copied = 0_u64;
+        for (number, folder) in self.folders.iter().enumerate().filter(|(_, folder)| tables.contains(&folder.table)) {
+            let place = into.join(number.to_string());
+            // The node looks for the name; which identity it is does not matter there.
+            let target = place.join(keyspace).join(format!("{}-{number:032x}", folder.table));
+            std::fs::create_dir_all(&target).map_err(|error| format!("cannot create {}: {error}", target.display()))?;
+            for (name, bytes) in &folder.files {
+                if cancelled() {
+                    return Err("cancelled while copying the snapshot".to_owned());
+                }
+                let (from, to) = (folder.path.join(name), target.join(name));
+                copy_file((&self.root, &from), &to, *bytes)?;
+                copied += bytes;
+                on_bytes(copied);
+            }
+            places.push(place);
+        }
+        Ok(places)
+    }
+}
+
+fn failed(path: &Path, error: &dyn std::fmt::Display) -> String {
+    format!("cannot read {}: {error}", path.display())
+}
+
+/// A directory below the root, with names and bytes of the files in it.
+type Listed = (PathBuf, Vec<(String, u64)>);
+
+/// A snapshot that is being looked through.
+struct Looking<'r> {
+    root: &'r Path,
+    entries: usize,
+    /// Each with its files in the order of their names.
+    directories: Vec<Listed>,
+}
+
+impl Looking<'_> {
+    fn at(&mut self, path: PathBuf, depth: usize) -> Result<(), String> {
+        let whole = self.root.join(&path);
+        if depth > MOST_DEPTH {
+            return Err(format!("{} lies deeper than a snapshot has directories", whole.display()));
+        }
+        let (mut files, mut below) = (Vec::new(), Vec::new());
+        for entry in std::fs::read_dir(&whole).map_err(|error| failed(&whole, &error))? {
+            let entry = entry.map_err(|error| failed(&whole, &error))?;
+            let at = entry.path();
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                return Err(format!("{} has more than {MOST_ENTRIES} files", self.root.display()));
+            }
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
+                return Err(format!("{} has a name that is no text", at.display()));
+            };
+            // Of a link that of the link.
+            let found = std::fs::symlink_metadata(&at).map_err(|error| failed(&at, &error))?;
+            if found.is_dir() {
+                // Files of indexes lie in hidden ones.
+                if !name.starts_with('.') && name != BACKUPS {
+                    below.push(name);
+                }
+            } else if found.is_file() {
+                files.push((name, found.len()));
+            } else {
+                return Err(format!("{} is neither a file nor a directory: a snapshot has no links", at.display()));
+            }
+        }
+        files.sort();
+        below.sort();
+        for name in below {
+            self.at(path.join(name), depth + 1)?;
+        }
+        self.directories.push((path, files));
+        Ok(())
+    }
+}
+
+fn own_name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+fn parent_name(path: &Path) -> Option<&str> {
+    own_name(path.parent()?)
+}
+
+/// The SSTables in one directory.
+fn folder(root: &Path, path: &Path, files: &[(String, u64)]) -> Result<Folder, String> {
+    let whole = root.join(path);
+    let named = match parent_name(path) {
+        Some(SNAPSHOTS) => whole.parent().and_then(parent_name),
+        // The root itself may be the folder of a table.
+        _ => own_name(&whole),
+    };
+    let named = named.unwrap_or_default();
+    let is_id = |id: &str| id.len() == ID_LETTERS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let (table, id) = match named.rsplit_once('-').filter(|(_, id)| is_id(id)) {
+        Some((table, id)) => (table, Some(id.to_owned())),
+        None => (named, None),
+    };
+    let is_plain = !table.is_empty() && table.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_plain {
+        return Err(format!(
+            "{} has SSTables, and its name is that of no table: TABLE, TABLE-ID, or TABLE-ID/{SNAPSHOTS}/NAME",
+            whole.display()
+        ));
+    }
+    let sstables: BTreeSet<&str> = files.iter().filter_map(|(name, _)| sstable(name)).collect();
+    let is_of_one = |name: &str| {
+        COMPONENTS.iter().any(|component| {
+            let own = name.strip_suffix(component).and_then(|own| own.strip_suffix('-'));
+            own.is_some_and(|own| sstables.contains(own))
+        })
+    };
+    let files: Vec<(String, u64)> = files.iter().filter(|(name, _)| is_of_one(name)).cloned().collect();
+    let empty = files.iter().find(|(name, bytes)| sstable(name).is_some() && *bytes == 0);
+    if let Some((name, _)) = empty {
+        return Err(format!("{} is empty: the snapshot is not whole", whole.join(name).display()));
+    }
+    Ok(Folder { path: path.to_owned(), table: table.to_owned(), id, files })
+}
+
+/// Two tables of one name cannot both be restored: of two keyspaces, or one that was dropped and made again.
+fn one_of_each(root: &Path, folders: &[Folder]) -> Result<(), String> {
+    let mut known: BTreeMap<&str, &Folder> = BTreeMap::new();
+    for folder in folders.iter().filter(|folder| folder.id.is_some()) {
+        let first = known.entry(&folder.table).or_insert(folder);
+        if first.id != folder.id {
+            return Err(format!(
+                "{} has two tables {}, in {} and {}: leave one of them",
+                root.display(),
+                folder.table,
+                first.path.display(),
+                folder.path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file of so many bytes.
+fn copy_file((root, from): (&Path, &Path), to: &Path, bytes: u64) -> Result<(), String> {
+    let whole = root.join(from);
+    let source = guarded::open_below(root, from).map_err(|error| failed(&whole, &error))?;
+    let mut target = guarded::create(to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
+    // One more than it had shows that it has grown.
+    let copied = io::copy(&mut source.take(bytes.saturating_add(1)), &mut target);
+    let copied = copied.map_err(|error| format!("cannot copy {} to {}: {error}", whole.display(), to.display()))?;
+    match copied == bytes {
+        true => Ok(()),
+        false => Err(format!("{} has changed while it was copied", whole.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! A snapshot of the user's own tables: files that their cluster has, restored instead of rows being loaded.
+
+use serde::{Deserialize, Serialize};
+
+/// A snapshot that is the data set of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Whole path of its directory, on this machine and on every database host.
+    pub path: String,
+    /// Hash of the names and sizes of its files, so that the same is restored everywhere.
+    pub sha256: String,
+    /// Its tables that are restored, by name.
+    pub tables: Vec<SnapshotTable>,
+    /// Of the requests of a statement that are to find something, the share that has to, 0 to 1.
+    pub least_found: f64,
+}
+
+/// A table of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotTable {
+    /// Its name.
+    pub name: String,
+    /// Folders that have files of it: one for each data directory of each node.
+    pub folders: u32,
+    /// SSTables in all of them.
+    pub sstables: u32,
+    /// Bytes of all their files.
+    pub bytes: u64,
+}
+
+/// A snapshot, as it was read for an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundSnapshot {
+    /// As [`Snapshot::path`].
+    pub path: String,
+    /// As [`Snapshot::sha256`].
+    pub sha256: String,
+    /// All its tables, by name.
+    pub tables: Vec<SnapshotTable>,
+    /// Each `schema.cql` that lies in it; of equal ones the first.
+    pub schemas: Vec<WrittenSchema>,
+}
+
+/// A schema that a server wrote down beside its files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenSchema {
+    /// Path below the snapshot.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Rows of a table, counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedRows {
+    /// Its name.
+    pub table: String,
+    /// How many it has.
+    pub rows: u64,
+}
+
+/// What a sample of the requests of a statement has found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementSample {
+    /// Its name.
+    pub statement: String,
+    /// Requests that were looked up; 0: its requests have no whole partition key.
+    pub asked: u32,
+    /// How many found something: a read at least one row, a write its partition.
+    pub found: u32,
+}
+
+impl Snapshot {
+    /// Bytes of the files that are restored; where several nodes have a row, each of its copies counts.
+    pub fn bytes(&self) -> u64 {
+        self.tables.iter().map(|table| table.bytes).sum()
+    }
+}

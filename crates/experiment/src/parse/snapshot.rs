@@ -1,0 +1,86 @@
+//! `[dataset] snapshot = "DIR"`: what the tables of a workload's own statements hold is what a cluster has had.
+
+use super::beside::ReadSnapshot;
+use crate::mistakes::Collector;
+use crate::spanned::{Spanned, place};
+use crate::{FoundSnapshot, Note, Own, Snapshot, raw};
+
+/// Share of a statement's requests that has to find something where none is stated.
+const LEAST_FOUND: f64 = 0.9;
+
+/// Reads the snapshot and makes it the data set of `own`; what is wrong with it is noted at its place. `scale`: that of
+/// the model.
+pub(super) fn check(
+    file: &raw::Experiment,
+    own: Option<&mut Own>,
+    scale: f64,
+    read: ReadSnapshot<'_>,
+    mistakes: &mut Collector<'_>,
+) {
+    let Some(given) = &file.dataset.snapshot else {
+        let stray = [("least_found", place(&file.dataset.least_found))];
+        mistakes.stray(stray, |key| format!("`{key}` is for a snapshot"), "state snapshot = \"DIR\", or remove it");
+        return;
+    };
+    if file.workload.iter().all(|workload| workload.cql.is_none()) {
+        let message = format!("snapshot = \"{given}\": YCSB's records are in no cluster of yours");
+        mistakes.add(given.span(), message, "state the tables and what is asked of them: [[workload]] cql = \"FILE\"");
+        return;
+    }
+    if given.contains("://") {
+        let message = format!("snapshot = \"{given}\": a snapshot is a directory so far");
+        let help = "copy it to a directory; once restored it can be kept in a bucket: [dataset.store] keep = true";
+        mistakes.add(given.span(), message, help);
+        return;
+    }
+    if scale != 1.0 {
+        let message = format!("snapshot = \"{given}\" at 1:{scale}: files of a snapshot are restored whole");
+        mistakes.add(given.span(), message, "leave `scale` out of [provider.local]");
+    }
+    let least_found = mistakes.number(&file.dataset.least_found, "least_found", 0.0..=1.0, LEAST_FOUND);
+    let found = match read(given) {
+        Ok(found) => found,
+        Err(error) => return mistakes.add(given.span(), error, "the path is relative to the experiment file"),
+    };
+    let Some(own) = own else { return };
+    agrees(&found, own, given, mistakes);
+    let created = own.tables();
+    let (tables, others): (Vec<_>, Vec<_>) = found.tables.into_iter().partition(|table| created.contains(&table.name));
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(|table| table.name.as_str()).collect();
+        let message = format!("tables of {given} that {} does not create are left out: {}", own.file, names.join(", "));
+        mistakes.notes.push(Note::new("snapshot_left_out", message, "Create them there if requests ask for them"));
+    }
+    own.snapshot = Some(Snapshot { path: found.path, sha256: found.sha256, tables, least_found });
+}
+
+/// What of the snapshot's schema and files does not go with the script.
+fn agrees(found: &FoundSnapshot, own: &Own, given: &Spanned<String>, mistakes: &mut Collector<'_>) {
+    let mut described: Vec<String> = Vec::new();
+    for schema in &found.schemas {
+        let agreement = own.script.agreement(&schema.text);
+        let path = format!("{given}/{}", schema.path);
+        for mistake in agreement.disagreements {
+            let help = format!("create it in {} as it is here, where its files come from", own.file);
+            mistakes.add_in(&path, &schema.text, mistake.span, mistake.message, help);
+        }
+        if !agreement.left_out.is_empty() {
+            let message = format!("{path} has {}, which a run has not", agreement.left_out.join(", "));
+            let advice = "iopslab restores tables alone: writes cost less here than there";
+            mistakes.notes.push(Note::new("snapshot_without_indexes", message, advice));
+        }
+        described.extend(agreement.tables);
+    }
+    for table in &own.data.tables {
+        let has_files = found.tables.iter().any(|of| of.name == table.table);
+        if !has_files && table.partitions > 0 {
+            let message = format!("{given} has no files of table {}, of which partitions are stated", table.table);
+            mistakes.add(given.span(), message, "add its folder, or state partitions = 0: it begins empty");
+        } else if has_files && !described.contains(&table.table) {
+            let message = format!("no schema.cql in {given} has CREATE TABLE of {}", table.table);
+            let help =
+                "nodetool snapshot leaves one beside the files; or put one there: cqlsh -e \"DESCRIBE KEYSPACE ...\"";
+            mistakes.add(given.span(), message, help);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `[dataset] snapshot = "DIR"`: tables that a cluster has had are the data set, and how what does not go with it is
+//! refused.
+
+use experiment::{
+    Experiment, FoundSnapshot, Mistakes, ParseContext, Provider, ReadFor, SnapshotTable, WrittenSchema, parse, plan,
+};
+
+const SCRIPT: &str = "CREATE TABLE carts (shopper int, item int, amount int, PRIMARY KEY (shopper, item));
+CREATE TABLE stock (item int PRIMARY KEY, pieces int);
+-- statement read_cart weight 1
+SELECT * FROM carts WHERE shopper = ?;
+";
+
+const CARTS: &str = "CREATE TABLE IF NOT EXISTS shop.carts (
+    shopper int,
+    item int,
+    amount int,
+    PRIMARY KEY (shopper, item)
+) WITH ID = 1b255f4d-ef25-40a6-0000-000000000000;
+CREATE INDEX by_amount ON shop.carts (amount);
+";
+
+const GOOD: &str = r#"name = "x"
+
+[dataset]
+snapshot = "monday"
+
+[[configuration]]
+name = "a"
+instance = "r4.4xlarge"
+data_volume = { type = "gp2", size_gib = 320 }
+
+[[workload]]
+cql = "shop.cql"
+
+[workload.tables.carts]
+partitions = 1000
+columns.shopper = { kind = "sequence" }
+
+[workload.tables.stock]
+partitions = 0
+
+[load]
+concurrency = [4]
+duration_s = 10
+"#;
+
+fn table(name: &str, bytes: u64) -> SnapshotTable {
+    SnapshotTable { name: name.to_owned(), folders: 3, sstables: 12, bytes }
+}
+
+fn found(tables: Vec<SnapshotTable>, schemas: &[&str]) -> FoundSnapshot {
+    let schema = |text: &&str| WrittenSchema { path: "carts/schema.cql".to_owned(), text: (*text).to_owned() };
+    FoundSnapshot {
+        path: "/data/monday".to_owned(),
+        sha256: "abc".to_owned(),
+        tables,
+        schemas: schemas.iter().map(schema).collect(),
+    }
+}
+
+fn read_with(text: &str, found: &Result<FoundSnapshot, String>, purpose: ReadFor) -> Result<Experiment, Mistakes> {
+    let read = |_: &str| Ok(SCRIPT.to_owned());
+    let snapshot = |name: &str| {
+        assert_eq!(name, "monday");
+        found.clone()
+    };
+    let beside = ParseContext { snapshot: &snapshot, ..ParseContext::files(&read) };
+    parse(catalog::Catalog::built_in(), "x.toml", text, &beside, purpose)
+}
+
+fn usual() -> Result<FoundSnapshot, String> {
+    Ok(found(vec![table("carts", 5_000_000), table("visits", 7)], &[CARTS]))
+}
+
+fn refused(text: &str, found: &Result<FoundSnapshot, String>) -> String {
+    read_with(text, found, ReadFor::Anybody).unwrap_err().to_string()
+}
+
+#[test]
+fn a_snapshot_is_the_data_set_of_the_statements() {
+    let experiment = read_with(GOOD, &usual(), ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let snapshot = experiment.own.as_ref().and_then(|own| own.snapshot.as_ref()).unwrap();
+    assert_eq!(
+        (snapshot.path.as_str(), snapshot.sha256.as_str(), snapshot.bytes()),
+        ("/data/monday", "abc", 5_000_000)
+    );
+    assert_eq!(snapshot.tables, [table("carts", 5_000_000)]);
+    assert!((snapshot.least_found - 0.9).abs() < 1e-9);
+    // Room is made for its files, and not for what was guessed of rows.
+    assert!((4_900_000..5_100_000).contains(&experiment.dataset.payload_bytes()), "{:?}", experiment.dataset);
+    let notes: Vec<String> = experiment.notes.iter().map(ToString::to_string).collect();
+    let has = |words: &str| notes.iter().any(|note| note.contains(words));
+    assert!(has("tables of monday that shop.cql does not create are left out: visits"), "{notes:?}");
+    assert!(has("monday/carts/schema.cql has by_amount, which a run has not"), "{notes:?}");
+    let own = plan(&experiment).own.unwrap();
+    assert_eq!(own.snapshot.as_ref(), Some(snapshot), "at full scale it is as it was");
+    assert!(own.identity().ends_with("snapshot abc"), "{}", own.identity());
+
+    let stated = GOOD.replace("snapshot = \"monday\"", "snapshot = \"monday\"\nleast_found = 0.5");
+    let least = read_with(&stated, &usual(), ReadFor::Anybody).unwrap().own.unwrap().snapshot.unwrap().least_found;
+    assert!((least - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn a_schema_that_differs_is_refused_at_its_line() {
+    let other = CARTS.replace("    amount int,", "    amount bigint,");
+    let said = refused(GOOD, &Ok(found(vec![table("carts", 1)], &[&other])));
+    assert!(said.contains("monday/carts/schema.cql:4"), "{said}");
+    assert!(said.contains("carts.amount is bigint here and int in the script, line 1"), "{said}");
+}
+
+#[test]
+fn what_does_not_go_with_a_snapshot_is_refused_with_the_reason() {
+    let of_ycsb = GOOD.split("[[workload]]").next().unwrap().replace("snapshot", "records = 1000\nsnapshot");
+    let of_ycsb = format!("{of_ycsb}[[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [4]\n");
+    let scaled = format!("{GOOD}\n[provider.local]\nscale = 16.0\n");
+    let alone = GOOD.replace("snapshot = \"monday\"", "least_found = 0.5");
+    let bucket = GOOD.replace("\"monday\"", "\"s3://snapshots/monday\"");
+    let stock = GOOD.replace("partitions = 0", "partitions = 10");
+    let schemas = |schemas: &[&str]| Ok(found(vec![table("carts", 1)], schemas));
+    for (text, found, words) in [
+        (&of_ycsb, usual(), "YCSB's records are in no cluster of yours"),
+        (&scaled, usual(), "snapshot = \"monday\" at 1:16: files of a snapshot are restored whole"),
+        (&alone, usual(), "`least_found` is for a snapshot"),
+        (&bucket, usual(), "a snapshot is a directory so far"),
+        (&stock, usual(), "monday has no files of table stock, of which partitions are stated"),
+        (&GOOD.to_owned(), schemas(&[]), "no schema.cql in monday has CREATE TABLE of carts"),
+        (&GOOD.to_owned(), schemas(&["'"]), "a string begins here and never ends"),
+        (&GOOD.to_owned(), Err("/monday has no SSTable (NAME-Data.db)".to_owned()), "has no SSTable"),
+    ] {
+        let said = refused(text, &found);
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn machines_of_aws_have_it_from_a_store_alone() {
+    let aws = format!("{GOOD}\n[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n");
+    let said = read_with(&aws, &usual(), ReadFor::PlanOf(Provider::Aws)).unwrap_err().to_string();
+    assert!(said.contains("machines of AWS have no such directory"), "{said}");
+    let store = "[dataset]\nstore = { at = \"s3://data-sets/x\", region = \"us-east-1\" }\n";
+    let stored = aws.replace("[dataset]\n", store);
+    if let Err(mistakes) = read_with(&stored, &usual(), ReadFor::PlanOf(Provider::Aws)) {
+        assert!(!mistakes.to_string().contains("have no such directory"), "{mistakes}");
+    }
+}
