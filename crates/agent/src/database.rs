@@ -47,6 +47,8 @@ struct Opened {
     trial: Option<Trial>,
     /// The database that was kept from the trial before, with the configuration of that.
     kept: Option<(Setup, Fork)>,
+    /// The block of the last trial.
+    block: Option<u32>,
     /// What workloads have left in page caches.
     settled: SettledCaches,
     /// What the trial that was stopped last has left to read.
@@ -134,6 +136,7 @@ impl DatabaseHost {
             loading: None,
             trial: None,
             kept: None,
+            block: None,
             settled: SettledCaches::default(),
             logs: Vec::new(),
             on_machine: task.on_machine,
@@ -195,7 +198,8 @@ impl Opened {
                 Ok(Reply::Snapshot(facts))
             }
             DatabaseRequest::Prepare { setup, others } => self.prepare(&setup, &others),
-            DatabaseRequest::StartTrial { setup, workload, sample_keys, database_cpus, .. } => {
+            DatabaseRequest::StartTrial { trial, setup, workload, sample_keys, database_cpus } => {
+                self.enter_block(trial.block)?;
                 self.start_or_undo(&setup, database_cpus, (&sample_keys, &workload))
             }
             DatabaseRequest::Usage => self.trial_with(|trial, host, _, volumes| trial.usage(host, volumes)),
@@ -398,6 +402,15 @@ impl Opened {
         }
         let started = trial.start(&self.host, &self.database, volumes, how)?;
         Ok(Reply::Started(Box::new(started)))
+    }
+
+    /// Each block has processes of its own, also where the trial that one was kept for was skipped.
+    fn enter_block(&mut self, block: u32) -> Result<(), RequestError> {
+        if self.block != Some(block) {
+            self.end_kept()?;
+            self.block = Some(block);
+        }
+        Ok(())
     }
 
     /// The database that was kept from the trial before is ended, and its volumes are detached.

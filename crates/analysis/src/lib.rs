@@ -93,9 +93,9 @@ pub use document::{
     GateOutcome, GateResult, HintFiles, InvalidTrial, LONGEST, LatencyAnalysis, LimitedHere, Meets, Metric, Missed,
     Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate,
     PhaseAnalysis, PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread,
-    Scaling, ScalingPoint, Sickness, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried, ValueOfMoney,
-    ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings, WouldDecide,
-    WritesAnalysis,
+    Scaling, ScalingPoint, Sickness, SkippedCell, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried,
+    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings,
+    WouldDecide, WritesAnalysis,
 };
 pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
@@ -248,6 +248,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         findings: &findings,
         environment: &input.environment,
         capacities: &capacities,
+        skipped: input.skipped,
     }
     .recommendation();
     let not_tried = advice::Seen { plan, configurations: &configurations, cells: &cells }

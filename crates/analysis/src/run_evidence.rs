@@ -3,6 +3,7 @@
 use evidence::{DataSetOrigin, RateProbe};
 use experiment::{Plan, Setups};
 
+use crate::document::SkippedCell;
 use crate::measurement::TrialMeasurement;
 
 /// The evidence of a run, trials already measured.
@@ -22,4 +23,6 @@ pub struct RunEvidence<'a> {
     pub probes: &'a [RateProbe],
     /// Where its data sets were restored from; empty: they were loaded.
     pub origins: &'a [DataSetOrigin],
+    /// Cells of which the user wanted no more trials: the plan has those in place alone.
+    pub skipped: &'a [SkippedCell],
 }

@@ -2,7 +2,7 @@
 
 mod trials;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -263,6 +263,19 @@ impl RunDirectory {
             _ => None,
         });
         Ok(all?.into_iter().next())
+    }
+
+    /// Cells that the user skips: no more of their trials are done.
+    pub fn skipped(&self) -> Result<BTreeSet<String>> {
+        let mut skipped = BTreeSet::new();
+        for entry in self.journal_entries()? {
+            match entry.event {
+                JournalEvent::CellSkipped { cell } => drop(skipped.insert(cell)),
+                JournalEvent::CellTakenUp { cell } => drop(skipped.remove(&cell)),
+                _ => {}
+            }
+        }
+        Ok(skipped)
     }
 
     /// Compares all evidence with what was stored.

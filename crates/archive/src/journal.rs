@@ -79,6 +79,16 @@ pub enum JournalEvent {
         /// Why: precise enough, or which budget is spent.
         reason: String,
     },
+    /// The user wants no more trials of a cell.
+    CellSkipped {
+        /// Cell.
+        cell: String,
+    },
+    /// The user wants them after all.
+    CellTakenUp {
+        /// Cell.
+        cell: String,
+    },
     /// A search for the highest rate has tried one.
     Probed(RateProbe),
     /// A search has come to rates that whole trials measure.

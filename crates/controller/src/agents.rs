@@ -195,7 +195,7 @@ impl Agents {
     /// Ends all agents: clients first, so that nothing loads a database that is being stopped. What one that was
     /// killed, or lost, has left on this machine is undone here.
     pub fn close(&mut self) {
-        self.screen.about("");
+        self.screen.about(None, "");
         self.screen.doing("cleaning up", "");
         // Nobody waits with a database that runs for what is cleaned up after another one.
         let endings: Vec<(HostId, Option<u32>, Ending)> =

@@ -58,6 +58,8 @@ pub enum Failure {
     NoRoom(String),
     /// There is no more money, and so many trials are left.
     Spent { left: usize, run: PathBuf },
+    /// The user wants no further trial, on the page: so many are left.
+    Stopped { left: usize, run: PathBuf },
     /// Trials in a row could not be carried out.
     TrialsFailed {
         trials: u32,
@@ -113,6 +115,7 @@ impl Failure {
             | Self::NotAsked { .. }
             | Self::Unexpected(_)
             | Self::Spent { .. }
+            | Self::Stopped { .. }
             | Self::TrialsFailed { .. }
             | Self::SearchFailed { .. }
             | Self::Other(_) => Next::RunEnds,
@@ -157,6 +160,11 @@ impl Failure {
             }
             Self::Unexpected(reply) => format!("an agent gave an answer to another question: {reply:?}"),
             Self::Spent { left, .. } => format!("the run has spent what it may cost: {left} trials are left"),
+            Self::Stopped { left, .. } => {
+                format!(
+                    "stopped after a trial, as wished on the page: {left} trials are left, every finished one is kept"
+                )
+            }
             Self::TrialsFailed { trials, last, .. } => {
                 format!("{trials} trials in a row could not be carried out; the last one: {last}")
             }
@@ -168,6 +176,7 @@ impl Failure {
     /// What to do now.
     fn help(&self) -> Option<String> {
         match self {
+            Self::Stopped { run, .. } => Some(format!("continue with: iopslab run --resume {}", run.display())),
             Self::Interrupted(Some(run)) => Some(format!(
                 "continue with: iopslab run --resume {0}; what is there so far: iopslab report {0}",
                 run.display()
@@ -208,7 +217,7 @@ impl From<Failure> for failure::Failure {
         let (message, help) = (failure.message(), failure.help());
         let shown = match failure {
             Failure::Other(own) => return own,
-            Failure::Interrupted(_) => Self::interrupted(message),
+            Failure::Interrupted(_) | Failure::Stopped { .. } => Self::interrupted(message),
             _ => Self::work(message),
         };
         match help {
@@ -261,5 +270,9 @@ mod tests {
         let shown = failure::Failure::from(Failure::Spent { left: 3, run });
         let help = "continue with more: iopslab run --resume runs/x --max-cost USD";
         assert_eq!((shown.code(), shown.help.as_deref()), (1, Some(help)));
+
+        let run = PathBuf::from("runs/x");
+        let shown = failure::Failure::from(Failure::Stopped { left: 3, run });
+        assert_eq!((shown.code(), shown.help.as_deref()), (130, Some("continue with: iopslab run --resume runs/x")));
     }
 }

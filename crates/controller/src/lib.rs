@@ -11,6 +11,9 @@ mod failure;
 mod forks;
 mod greeting;
 mod hosts;
+mod http;
+mod live;
+mod live_line;
 mod live_metrics;
 mod machines;
 mod measured;
@@ -25,11 +28,15 @@ mod searches;
 pub mod secrets;
 mod silence;
 pub mod sites;
+mod standings;
 mod store;
 mod target;
+mod time_left;
 mod trial;
 mod trials;
+mod watch;
 mod watched;
+mod wished;
 
 use archive::{JournalEvent, RunDirectory};
 use experiment::{Job, Plan};
@@ -40,20 +47,22 @@ pub use agents::{Agents, Channel};
 use failure::answer;
 pub use failure::{Failure, Next};
 pub use greeting::greet;
-pub use live_metrics::LiveMetrics;
+pub use live::LiveRun;
+pub use live_metrics::serve_metrics;
 pub use machines::take_as_they_are;
 pub use measured::Measured;
 pub use observing::{Observing, not_watched_any_more};
 pub use open::{BESIDE, goes_beside};
 pub use progress::Screen;
-pub use run::{NODE_DIRECTORY, Settings};
+pub use run::{EvidenceGrew, NODE_DIRECTORY, Settings};
 use store::Store;
 use target::Target;
+pub use watch::Watch;
 
 /// Runs what is missing of `directory`; at the end every planned trial has its evidence.
 pub fn run(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
-    begins(directory, &agents.screen);
-    let result = match open::machine(directory, agents) {
+    let begun = begins(directory, &agents.screen).and_then(|()| open::machine(directory, agents));
+    let result = match begun {
         Ok(_machine) => work_through(directory, agents, settings),
         Err(failure) => {
             agents.close();
@@ -82,6 +91,14 @@ pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupt
     if is_interrupted {
         directory.journal(JournalEvent::Interrupted)?;
         return Err(Failure::Interrupted(Some(directory.path().to_owned())));
+    }
+    let is_stopped = match &result {
+        Err(Failure::Stopped { .. }) => true,
+        Err(Failure::Other(failure)) => matches!(failure.kind, command::Kind::Interrupted),
+        _ => false,
+    };
+    if is_stopped {
+        directory.journal(JournalEvent::Interrupted)?;
     }
     result?;
     Ok(directory.journal(JournalEvent::RunDone)?)
@@ -123,8 +140,13 @@ pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), 
     Err(refused.help(problem.fix).into())
 }
 
-/// Scrapers see which run this is.
-pub fn begins(directory: &RunDirectory, screen: &Screen) {
-    let (planned, done) = (directory.plan().trials.len(), directory.done().len());
-    screen.publish(|live| live.begin(directory.name(), planned, done));
+/// Watchers see which run this is, and where it stands.
+pub fn begins(directory: &RunDirectory, screen: &Screen) -> Result<(), Failure> {
+    let cells = standings::of(directory)?;
+    screen.publish(|live| {
+        live.run = directory.name();
+        live.question.clone_from(&directory.plan().question);
+        live.learn(cells);
+    });
+    Ok(())
 }

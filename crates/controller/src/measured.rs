@@ -1,10 +1,10 @@
 //! The evidence of a run directory, measured: what `report` and `compare` start from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use analysis::{Latencies, RunEvidence, TrialMeasurement};
+use analysis::{Latencies, RunEvidence, SkippedCell, TrialMeasurement};
 use archive::{RunDirectory, RunError};
 use evidence::{Cause, DataSetOrigin, NodeFacts, RateProbe, TrialRecord, Validity};
 use experiment::{Job, Plan, PlannedTrial};
@@ -18,11 +18,17 @@ pub struct Measured {
     trials: Vec<TrialMeasurement>,
     probes: Vec<RateProbe>,
     origins: Vec<DataSetOrigin>,
+    skipped: Vec<SkippedCell>,
 }
 
 impl Measured {
     /// Reads and measures all trials, on all CPUs.
     pub fn read(directory: &RunDirectory) -> Result<Self, Failure> {
+        Self::read_after(directory, Vec::new())
+    }
+
+    /// The same where some of them were measured already: a trial that is in place does not change.
+    pub fn read_after(directory: &RunDirectory, known: Vec<TrialMeasurement>) -> Result<Self, Failure> {
         let mut job = directory.job().clone();
         let plan = &mut job.plan;
         if let Some((blocks, reason)) = directory.enough().map_err(Failure::work)? {
@@ -33,18 +39,26 @@ impl Measured {
         }
         let mut done = directory.done();
         done.retain(|t| plan.trials.contains(t));
+        let skipped = skipped(plan, &directory.skipped().map_err(Failure::work)?, &done);
+        plan.trials.retain(|t| skipped.iter().all(|of| of.cell != t.cell) || done.contains(t));
+        let mut known: BTreeMap<(String, u32), TrialMeasurement> =
+            known.into_iter().map(|t| ((t.record.cell.clone(), t.record.block), t)).collect();
+        let mut measured = Vec::with_capacity(done.len());
+        let mut missing = Vec::new();
+        for (index, trial) in done.iter().enumerate() {
+            match known.remove(&(trial.cell.clone(), trial.block)) {
+                Some(before) => measured.push((index, Ok(before))),
+                None => missing.push((index, trial)),
+            }
+        }
         keep_freed_memory();
         let next = AtomicUsize::new(0);
-        let measured: Mutex<Vec<(usize, Result<TrialMeasurement, Failure>)>> =
-            Mutex::new(Vec::with_capacity(done.len()));
+        let measured: Mutex<Vec<(usize, Result<TrialMeasurement, Failure>)>> = Mutex::new(measured);
         let threads = machine::cpus();
         std::thread::scope(|scope| {
-            for _ in 0..threads.min(done.len()) {
+            for _ in 0..threads.min(missing.len()) {
                 scope.spawn(|| {
-                    while let Some((index, trial)) = {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        done.get(index).map(|trial| (index, trial))
-                    } {
+                    while let Some((index, trial)) = missing.get(next.fetch_add(1, Ordering::Relaxed)).copied() {
                         let result = directory
                             .trial(trial)
                             .and_then(|stored| measure(&stored))
@@ -62,12 +76,18 @@ impl Measured {
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
             probes: directory.probes().map_err(Failure::work)?,
             origins: directory.origins().map_err(Failure::work)?,
+            skipped,
         })
     }
 
     /// The measurements.
     pub fn trials(&self) -> &[TrialMeasurement] {
         &self.trials
+    }
+
+    /// The same, given away.
+    pub fn into_trials(self) -> Vec<TrialMeasurement> {
+        self.trials
     }
 
     /// What the analysis takes.
@@ -80,8 +100,21 @@ impl Measured {
             trials: &self.trials,
             probes: &self.probes,
             origins: &self.origins,
+            skipped: &self.skipped,
         }
     }
+}
+
+/// The cells that the user skips, of those that would have more trials.
+fn skipped(plan: &Plan, cells: &BTreeSet<String>, done: &[PlannedTrial]) -> Vec<SkippedCell> {
+    let of = |trials: &[PlannedTrial], cell: &str| trials.iter().filter(|trial| trial.cell == cell).count() as u64;
+    let all = plan.cells.iter().filter(|cell| cells.contains(&cell.id));
+    let all = all.map(|cell| SkippedCell {
+        cell: cell.id.clone(),
+        done: of(done, &cell.id),
+        planned: of(&plan.trials, &cell.id),
+    });
+    all.filter(|of| of.done < of.planned).collect()
 }
 
 fn measure(stored: &archive::StoredTrial) -> Result<TrialMeasurement, RunError> {

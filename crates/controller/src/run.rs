@@ -16,6 +16,9 @@ pub const NODE_DIRECTORY: &str = "node-";
 /// Whether there is money for so many seconds more.
 pub type Affords = Arc<dyn Fn(f64) -> bool + Send + Sync>;
 
+/// What is done with a run when it has more evidence than before; nothing measures meanwhile.
+pub type EvidenceGrew = Arc<dyn Fn(&RunDirectory) + Send + Sync>;
+
 /// Everything a run needs that is not in its plan.
 pub struct Settings {
     /// Where volumes, snapshots and the ledger live.
@@ -24,6 +27,8 @@ pub struct Settings {
     pub cache_directory: PathBuf,
     /// Whether a trial of so many seconds may be begun: then the run would not cost more than it may.
     pub affords: Affords,
+    /// Called after each trial.
+    pub evidence_grew: EvidenceGrew,
 }
 
 impl Settings {

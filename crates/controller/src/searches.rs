@@ -6,6 +6,7 @@ use experiment::{Round, Search, rounded};
 use super::failure::Failure;
 use super::run::Run;
 use super::trial;
+use super::wished::heed;
 use crate::measured::Measured;
 
 /// Does what is missing of all searches. Returns the run with the trials that they came to.
@@ -18,6 +19,7 @@ pub(super) fn through(run: &mut Run<'_>) -> Result<RunDirectory, Failure> {
         if rounds.iter().any(|round| round.search == search.id) {
             continue;
         }
+        heed(run, left)?;
         run.check_money(plan.seconds_of_search(search), left)?;
         let label = format!("[search {} of {}] {}", number + 1, searches.len(), search.id);
         let round = trial::search(run, search, &label)?;

@@ -1,25 +1,29 @@
 //! The trials of a run, one after the other, and the searches that make some of them.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use archive::RunDirectory;
 use experiment::{Plan, PlannedTrial};
+use process::output;
 
 use super::agents::Agents;
 use super::failure::Failure;
 use super::forks::by_process;
+use super::live_line::Position;
 use super::run::{Run, Settings};
 use super::target::Target;
-use super::trial::{Completion, Position};
-use super::{adaptive, open, searches, trial};
+use super::time_left::{Pace, TimeLeft};
+use super::trial::Completion;
+use super::wished::heed;
+use super::{adaptive, open, searches, standings, trial};
 
 /// Simulated trials between two lines of progress.
 const SIMULATED_TRIALS_A_LINE: usize = 50;
 /// So many trials that could not be completion out, one after the other, end the run.
 const FAILURES_IN_A_ROW: u32 = 3;
-/// Trials after which what they took says more than the plan: the first one of a process makes volumes and compiles
-/// code.
-const TRIALS_KNOWN: usize = 4;
+/// Trials that whoever watches sees coming.
+const NEXT_SHOWN: usize = 5;
 
 /// Does what is missing.
 pub(super) fn through(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
@@ -42,23 +46,41 @@ pub(super) fn through(directory: &RunDirectory, agents: &mut Agents, settings: &
     }
 }
 
+/// A trial that is to be done, and the seconds that the plan expects of it.
+type Due = VecDeque<(PlannedTrial, f64)>;
+
 /// What is missing of the trials that are planned.
 fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
     let plan = run.plan();
     let began = Instant::now();
-    let mut took_s = Vec::new();
+    let mut pace = Pace::default();
     let mut failures_in_a_row = 0;
-    let remaining = by_process(run.job(), run.directory.remaining()?);
-    for (done, planned) in remaining.iter().enumerate() {
-        let position = Position {
-            number: plan.trials.len() - remaining.len() + done + 1,
-            of: plan.trials.len(),
-            eta_s: remaining_time(plan, &took_s, &remaining[done..]),
-        };
-        run.check_money(plan.seconds_of(planned), remaining.len() - done)?;
+    let mut done = 0;
+    let before = run.directory.done().len();
+    if plan.search.is_some() {
+        // Searches have added cells.
+        learn(run)?;
+    }
+    let mut due = due(run)?;
+    loop {
+        if heed(run, due.len())? {
+            learn(run)?;
+            due = self::due(run)?;
+            continue;
+        }
+        let Some((planned, expected_s)) = due.pop_front() else { return Ok(()) };
+        run.check_money(expected_s, due.len() + 1)?;
         let trial_began = Instant::now();
-        let completion = trial::run(run, planned, remaining.get(done + 1), position)?;
-        took_s.push(trial_began.elapsed().as_secs_f64());
+        let left = time_left(&pace, expected_s, &due, trial_began);
+        run.agents.screen.publish_here(|site| {
+            site.left = (!plan.place.is_simulated()).then_some(left);
+            site.next = due.iter().take(NEXT_SHOWN).map(|(trial, _)| trial.clone()).collect();
+        });
+        let position = Position { number: before + done + 1, of: before + done + 1 + due.len(), left };
+        let screen = run.agents.screen.clone();
+        let next = || screen.wishes().first_of(due.iter().map(|(trial, _)| trial)).cloned();
+        let completion = trial::run(run, &planned, &next, position)?;
+        pace.took(trial_began.elapsed().as_secs_f64(), expected_s);
         match completion {
             Completion::Completed => failures_in_a_row = 0,
             // A database that cannot be started, or a client that is lost, will fail the next time too: stop before
@@ -72,26 +94,60 @@ fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
             }
             Completion::Failed(_) => failures_in_a_row += 1,
         }
-        let done = done + 1;
+        done += 1;
+        (run.settings.evidence_grew)(run.directory);
         let spent_s = if plan.place.is_simulated() {
-            if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || done == remaining.len() {
-                run.say(&format!("[{done} of {}] simulated", remaining.len()));
+            if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || due.is_empty() {
+                run.say(&format!("[{done} of {}] simulated", done + due.len()));
             }
             done as f64 * (plan.shape.warmup_s + plan.shape.duration_s)
         } else {
+            say_standings(run, &planned, &due);
             began.elapsed().as_secs_f64()
         };
-        if adaptive::enough(run, planned, spent_s)? {
-            break;
+        if adaptive::enough(run, &planned, spent_s)? {
+            return Ok(());
         }
     }
+}
+
+/// Who watches sees where the cells of this plan stand.
+fn learn(run: &Run<'_>) -> Result<(), Failure> {
+    let cells = standings::of(run.directory)?;
+    run.agents.screen.publish(|live| live.learn(cells));
     Ok(())
 }
 
-/// Seconds that remain: what the plan expects of each trial, or what one took in the mean so far.
-fn remaining_time(plan: &Plan, took_s: &[f64], remaining: &[PlannedTrial]) -> f64 {
-    match took_s.len() >= TRIALS_KNOWN {
-        true => took_s.iter().sum::<f64>() / took_s.len() as f64 * remaining.len() as f64,
-        false => remaining.iter().map(|trial| plan.seconds_of(trial)).sum(),
+/// What is to be done, in its order.
+fn due(run: &Run<'_>) -> Result<Due, Failure> {
+    let trials = by_process(run.job(), run.directory.remaining()?);
+    let expected_s = expected_s(run.plan(), &trials);
+    Ok(trials.into_iter().zip(expected_s).collect())
+}
+
+/// What the plan expects of trials. Of simulated ones nobody asks.
+fn expected_s(plan: &Plan, trials: &[PlannedTrial]) -> Vec<f64> {
+    match plan.place.is_simulated() {
+        true => vec![0.0; trials.len()],
+        false => trials.iter().map(|trial| plan.seconds_of(trial)).collect(),
+    }
+}
+
+fn time_left(pace: &Pace, expected_s: f64, then: &Due, began: Instant) -> TimeLeft {
+    let then_s: f64 = then.iter().map(|(_, seconds)| seconds).sum();
+    TimeLeft { began, trial_s: expected_s * pace.factor(), then_s: then_s * pace.factor() }
+}
+
+/// After the last trial of a block, where others follow: where the cells stand.
+fn say_standings(run: &Run<'_>, after: &PlannedTrial, due: &Due) {
+    let is_last = due.iter().all(|(trial, _)| trial.block != after.block);
+    if !is_last || due.is_empty() {
+        return;
+    }
+    let when = format!("after block {}", after.block);
+    let width = output::columns().saturating_sub(1);
+    let table = run.agents.screen.look(|live| standings::table(&when, &live.cells, width));
+    if let Some(table) = table {
+        run.say(&table);
     }
 }

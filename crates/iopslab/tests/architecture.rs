@@ -57,7 +57,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("storage", &["catalog", "experiment", "volume", "served", "guarded"]),
     ("wire", &["experiment", "evidence"]),
     ("offers", &["catalog"]),
-    ("provider", &["wire", "simulator", "evidence", "experiment", "guarded"]),
+    ("provider", &["wire", "process", "simulator", "evidence", "experiment", "guarded"]),
     ("archive", &["evidence", "experiment", "reported", "guarded"]),
     ("process", &["experiment", "guarded"]),
     (

@@ -300,7 +300,9 @@ fn below(help: &str) -> Vec<String> {
 fn flags(help: &str) -> BTreeSet<String> {
     let lines = help.lines().filter(|line| line.trim_start().starts_with('-'));
     let words = lines.flat_map(str::split_whitespace).filter(|word| word.starts_with("--"));
-    words.map(|word| word.trim_end_matches([',', ']', '.']).to_owned()).collect()
+    // `--watch[=<ADDRESS>]` is the flag `--watch`.
+    let names = words.map(|word| word.split(['[', '=']).next().unwrap_or(word));
+    names.map(|name| name.trim_end_matches([',', ']', '.']).to_owned()).collect()
 }
 
 /// Whether `word` stands in the text and does not go on.

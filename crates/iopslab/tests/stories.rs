@@ -28,4 +28,5 @@ mod resume_stories;
 mod simulated_stories;
 mod small_machine_stories;
 mod support;
+mod watch_stories;
 mod workflows;

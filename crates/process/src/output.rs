@@ -14,7 +14,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// As in the standard library, without its panic.
 #[macro_export]
@@ -61,18 +61,52 @@ pub fn to_stdout(text: fmt::Arguments<'_>) {
 
 /// Writes to stderr, or does not.
 pub fn to_stderr(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_all(guarded::shown(&text.to_string()).as_bytes());
+    let _ = above(guarded::shown(&text.to_string()).as_bytes());
 }
 
-/// The log's way to stderr.
+/// What takes lines away that stay in their place at the end of a terminal, has something written, and draws them
+/// again.
+pub type InPlace = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+
+/// Who has such lines.
+static IN_PLACE: Mutex<Option<InPlace>> = Mutex::new(None);
+
+/// From now on whatever else is written to stderr stands above these lines; `None`: there are none any more.
+pub fn set_in_place(lines: Option<InPlace>) {
+    *IN_PLACE.lock().unwrap_or_else(PoisonError::into_inner) = lines;
+}
+
+/// Writes to stderr, above what stays in its place.
+fn above(bytes: &[u8]) -> io::Result<()> {
+    let in_place = IN_PLACE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let Some(in_place) = in_place else { return io::stderr().write_all(bytes) };
+    let mut written = Ok(());
+    in_place(&mut || written = io::stderr().write_all(bytes));
+    written
+}
+
+/// Columns of a terminal whose size is not known.
+const COLUMNS: usize = 80;
+
+/// Columns of the terminal that stderr is, or what COLUMNS says.
+pub fn columns() -> usize {
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let of_terminal = || {
+        let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+        (size.ws_col > 0).then_some(usize::from(size.ws_col))
+    };
+    stated.or_else(of_terminal).unwrap_or(COLUMNS)
+}
+
+/// The way to stderr of the log, and of what agents write there.
 #[derive(Debug)]
 pub struct Log;
 
 impl io::Write for Log {
-    /// A whole line, as the log's formatter has it.
+    /// Whole lines, as the log's formatter has them.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        io::stderr().write_all(guarded::shown(&text).as_bytes())?;
+        above(guarded::shown(&text).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -105,4 +139,33 @@ pub fn finish() -> io::Result<()> {
 /// A value as indented JSON.
 pub fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("our own documents always serialise")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A warning was written into the live line, and the terminal showed half of either.
+    #[test]
+    fn what_is_written_while_lines_stay_in_place_goes_through_whoever_has_them() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sees = Arc::clone(&seen);
+        // Other tests may write at the same time.
+        let own = std::thread::current().id();
+        set_in_place(Some(Arc::new(move |write: &mut dyn FnMut()| {
+            let note = |what| {
+                if std::thread::current().id() == own {
+                    sees.lock().unwrap().push(what);
+                }
+            };
+            note("taken away");
+            write();
+            note("drawn again");
+        })));
+        to_stderr(format_args!("a note\n"));
+        assert_eq!(Log.write(b" WARN a warning\n").unwrap(), 16);
+        set_in_place(None);
+        to_stderr(format_args!("the end\n"));
+        assert_eq!(*seen.lock().unwrap(), ["taken away", "drawn again"].repeat(2));
+    }
 }

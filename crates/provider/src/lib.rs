@@ -12,6 +12,7 @@ pub mod hosts;
 pub mod local;
 mod room;
 pub mod simulated;
+mod stderr;
 pub mod watched;
 
 use std::net::Ipv4Addr;

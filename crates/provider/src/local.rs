@@ -1,13 +1,15 @@
 //! The local provider: every agent is a child process on this machine, started from the same binary.
 
+use std::io::IsTerminal as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 
 use evidence::HostId;
 
-use crate::{Agent, AgentError, HostAddress, Incoming, ProcessAgent, Provider};
+use crate::stderr::forward;
+use crate::{Agent, AgentError, HostAddress, Incoming, LastWords, ProcessAgent, Provider};
 
 /// Networks that are looked at for a run beside another.
 const MOST_BESIDE: u8 = 16;
@@ -41,11 +43,18 @@ impl Local {
 }
 
 impl Provider for Local {
-    /// Its log lines go to our stderr.
+    /// Its log lines go to our stderr; on a terminal by us, who know what stays in its place there.
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
         let mut command = Command::new(&self.binary);
         command.args(["agent", "--role", host.role.name()]);
-        Ok(Box::new(ProcessAgent::start(host, command, inbox)?))
+        if std::io::stderr().is_terminal() {
+            command.stderr(Stdio::piped());
+        }
+        let mut agent = ProcessAgent::start(host, command, inbox)?;
+        if let Some(stderr) = agent.take_stderr() {
+            forward(String::new(), stderr, LastWords::default());
+        }
+        Ok(Box::new(agent))
     }
 
     /// All on this machine, each at an address of its own: 127.0.0.1 and the next ones, unless others are there.

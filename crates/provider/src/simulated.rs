@@ -4,16 +4,17 @@
 //! it all: the database host's samples are sent then, and what that host says when it is stopped is kept for it.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
-use evidence::{Environment, HostId, Role};
+use evidence::{Environment, HostId, HostSample, Interval, Role, Series};
 use experiment::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
 use simulator::{SimulatedTrial, Simulation};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, SnapshotFacts, StartedTrial,
-    TrialResult, WarmRound,
+    ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, Second, SnapshotFacts,
+    StartedTrial, TrialResult, WarmRound,
 };
 
 use crate::{Agent, AgentError, Ending, Held, HostAddress, Incoming, Provider};
@@ -53,6 +54,27 @@ struct Searched {
     configuration: String,
     /// Seconds for which it has been loaded: its page cache has filled, its credits are used.
     loaded_s: f64,
+}
+
+/// What a client reports of each second of its trial, as it passes. Percentiles cannot be added: those of the slowest
+/// kind of operation.
+fn seconds(intervals: &[Interval]) -> Vec<Second> {
+    let mut all: BTreeMap<i64, Second> = BTreeMap::new();
+    for interval in intervals {
+        let nothing = Second { t_s: interval.start_s, operations: 0, errors: 0, p50_us: 0, p99_us: 0 };
+        let second = all.entry(interval.start_s.floor() as i64).or_insert(nothing);
+        let latencies = &interval.histogram;
+        match interval.series {
+            Series::Response(_) => {
+                second.operations += latencies.len();
+                second.p50_us = second.p50_us.max(latencies.value_at_quantile(0.5));
+                second.p99_us = second.p99_us.max(latencies.value_at_quantile(0.99));
+            }
+            Series::Failed(_) => second.errors += latencies.len(),
+            Series::Service(_) | Series::Cache(_) | Series::Unmet(_) => {}
+        }
+    }
+    all.into_values().collect()
 }
 
 struct SimulatedAgent {
@@ -241,19 +263,30 @@ impl Shared {
         let (_, mut simulated) = begun
             .filter(|(trial, _)| *trial == task.trial)
             .ok_or_else(|| RequestError::new("the simulated database was not started for this trial"))?;
+        let say = |from: HostId, event: Event| {
+            let _ = inbox.send(Incoming::Event(from, Box::new(event), Held::NONE));
+        };
         let nodes: Vec<HostId> = simulated.record.nodes.iter().map(|node| node.host).collect();
-        for node in nodes {
-            for sample in simulated.samples.remove(&node).unwrap_or_default() {
-                let _ = inbox.send(Incoming::Event(node, Box::new(Event::Sample(Box::new(sample))), Held::NONE));
-            }
-        }
         let result =
             simulated.record.client.ok_or_else(|| RequestError::new("the simulated client measured nothing"))?;
         let started_ms = self.simulation.started_unix_ms(&task.trial);
+        let mut samples: Vec<(HostId, HostSample)> = Vec::new();
+        for node in nodes {
+            samples.extend(simulated.samples.remove(&node).unwrap_or_default().into_iter().map(|of| (node, of)));
+        }
+        // In the order in which real ones would be heard.
+        samples.sort_by_key(|(_, sample)| sample.unix_ms);
+        let mut samples = samples.into_iter().peekable();
+        for second in seconds(&simulated.intervals) {
+            let over_ms = started_ms as f64 + (result.warmup_s + second.t_s + 1.0) * 1e3;
+            while let Some((node, sample)) = samples.next_if(|(_, sample)| sample.unix_ms as f64 <= over_ms) {
+                say(node, Event::Sample(Box::new(sample)));
+            }
+            say(host, Event::Second(second));
+        }
+        samples.for_each(|(node, sample)| say(node, Event::Sample(Box::new(sample))));
         let samples = simulated.samples.remove(&HostId::CLIENT).unwrap_or_default();
-        wire::in_pieces(&simulated.intervals, samples, &mut |piece| {
-            let _ = inbox.send(Incoming::Event(host, Box::new(Event::Piece(Box::new(piece))), Held::NONE));
-        });
+        wire::in_pieces(&simulated.intervals, samples, &mut |piece| say(host, Event::Piece(Box::new(piece))));
         Ok(Reply::Trial(Box::new(TrialResult {
             measurement_started_unix_ms: started_ms + (result.warmup_s * 1e3) as i64,
             result,

@@ -33,7 +33,7 @@ pub use comparison::{comparison_markdown, comparison_terminal};
 pub use csv::{faults_csv, nodes_csv, summary_csv};
 pub use document::terminal::TerminalOptions;
 pub use openmetrics::openmetrics;
-pub use page::html;
+pub use page::{answer_and_evidence, html, watch_page};
 pub use plain::{headline, markdown, terminal};
 pub use plan::plan_table;
 pub use profile::{profile_document, profile_markdown, profile_terminal};

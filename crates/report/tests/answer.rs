@@ -576,3 +576,14 @@ fn the_days_of_prices_are_told_from_the_oldest_to_the_newest() {
     assert_eq!(reported([new, old, new]), "2025-10-01 to 2026-11-01");
     assert_eq!(reported([old, old, None]), "2025-10-01");
 }
+
+#[test]
+fn a_cell_that_the_user_skipped_is_a_doubt_with_how_far_it_had_come() {
+    let mut analysis = story();
+    let skipped = |cell: &str, done| analysis::SkippedCell { cell: cell.to_owned(), done, planned: 4 };
+    let cells = vec![skipped("gp2.read-heavy.c64", 1), skipped("io2.read-heavy.c64", 0)];
+    analysis.recommendation.doubts = vec![Doubt::Skipped { cells }];
+    let said = "Skipped by the user while the run was under way: gp2.read-heavy.c64 after 1 of 4 trials and \
+                io2.read-heavy.c64 before the first of 4 trials.";
+    assert!(answer(&analysis).doubts.iter().any(|doubt| doubt == said), "{:?}", answer(&analysis).doubts);
+}

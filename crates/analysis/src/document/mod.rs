@@ -54,8 +54,8 @@ pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
     AnswerOutcome, AnyOf, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, Meets, NotConsidered, NotJudged,
-    OtherSettings, OverallCandidate, Reason, Recommendation, Sickness, Status, Unrest, Withheld, WorkloadAnswer,
-    WorseSettings, WouldDecide,
+    OtherSettings, OverallCandidate, Reason, Recommendation, Sickness, SkippedCell, Status, Unrest, Withheld,
+    WorkloadAnswer, WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};

@@ -489,11 +489,27 @@ pub enum Doubt {
         /// Why.
         why: String,
     },
+    /// Cells of which the user wanted no more trials while the run was under way.
+    Skipped {
+        /// Which, in the order of the plan.
+        cells: Vec<SkippedCell>,
+    },
     /// Configurations were measured in several batches of machines: at different times, or at different sites.
     Batches {
         /// Configurations that were measured together, with the site where they were.
         batches: Vec<(Vec<String>, Option<String>)>,
     },
+}
+
+/// A cell that the user skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedCell {
+    /// Which.
+    pub cell: String,
+    /// Trials of it that are in place.
+    pub done: u64,
+    /// Trials of it that were planned.
+    pub planned: u64,
 }
 
 /// A configuration that could not be judged.

@@ -112,6 +112,9 @@ impl Answer<'_> {
             doubts
                 .push(Doubt::Missing { trials: self.trials.planned - self.trials.done, planned: self.trials.planned });
         }
+        if !self.skipped.is_empty() {
+            doubts.push(Doubt::Skipped { cells: self.skipped.to_vec() });
+        }
         if self.trials.valid < self.trials.done {
             doubts.push(Doubt::Invalid { trials: self.trials.done - self.trials.valid, done: self.trials.done });
         }

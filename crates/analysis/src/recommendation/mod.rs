@@ -14,7 +14,7 @@ use experiment::{LoadLevel, Plan, Setups};
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
     AnswerOutcome, Capacity, CapacityOutcome, CellAnalysis, ConfigurationFacts, DecidedBy, OverallCandidate, Reason,
-    Recommendation, Status, TrialCounts, WorkloadAnswer, WouldDecide,
+    Recommendation, SkippedCell, Status, TrialCounts, WorkloadAnswer, WouldDecide,
 };
 use crate::figures::Figures;
 use crate::finding::Finding;
@@ -46,6 +46,8 @@ pub struct Answer<'a> {
     pub environment: &'a serde_json::Value,
     /// What was searched for.
     pub capacities: &'a [Capacity],
+    /// Cells that the user skipped.
+    pub skipped: &'a [SkippedCell],
 }
 
 impl Answer<'_> {

@@ -72,6 +72,7 @@ fn analysed(batches: [u32; 3], trials: &[TrialMeasurement]) -> Analysis {
         trials,
         probes: &[],
         origins: &[],
+        skipped: &[],
         environment: json!({ "batch-1": { "site": "us-east-1" }, "batch-2": { "site": "us-west-2" } }),
     })
 }

@@ -60,6 +60,7 @@ fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
         trials,
         probes: &[],
         origins: &[],
+        skipped: &[],
         environment: json!({}),
     })
 }

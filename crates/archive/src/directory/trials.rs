@@ -32,10 +32,11 @@ impl RunDirectory {
     }
 
     /// Trials to do, in the planned order: those without a directory in place, up to the block after which an adaptive
-    /// run stopped.
+    /// run stopped, and none of a cell that the user skips.
     pub fn remaining(&self) -> Result<Vec<PlannedTrial>> {
         let last = self.enough()?.map_or(u32::MAX, |(blocks, _)| blocks);
-        let missing = |t: &&PlannedTrial| t.block <= last && !self.is_done(t);
+        let skipped = self.skipped()?;
+        let missing = |t: &&PlannedTrial| t.block <= last && !skipped.contains(&t.cell) && !self.is_done(t);
         Ok(self.job.plan.trials.iter().filter(missing).cloned().collect())
     }
 

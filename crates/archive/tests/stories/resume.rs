@@ -18,6 +18,22 @@ fn what_remains_is_the_planned_order_minus_the_trials_in_place() {
 }
 
 #[test]
+fn a_cell_that_the_user_skips_is_left_out_until_it_is_taken_up_again() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    write(&run, CELLS[0], 1);
+    let left = || run.remaining().unwrap().into_iter().map(|t| (t.block, t.cell)).collect::<Vec<_>>();
+    run.journal(JournalEvent::CellSkipped { cell: CELLS[0].into() }).unwrap();
+    assert_eq!(left(), [(1, CELLS[1].into()), (2, CELLS[1].into())]);
+    assert_eq!(run.done().len(), 1, "what was measured of it stays");
+    // A run that is opened anew skips it, too.
+    let again = RunDirectory::open(run.path()).unwrap();
+    assert_eq!(again.skipped().unwrap().into_iter().collect::<Vec<_>>(), [CELLS[0]]);
+    run.journal(JournalEvent::CellTakenUp { cell: CELLS[0].into() }).unwrap();
+    assert_eq!(left(), [(1, CELLS[1].into()), (2, CELLS[0].into()), (2, CELLS[1].into())]);
+}
+
+#[test]
 fn a_kill_between_rename_and_journal_loses_no_trial_and_repeats_none() {
     let parent = tempfile::tempdir().unwrap();
     let path = {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, HostSample, TrialRecord, Validity};
 use experiment::TrialShape;
-use process::human_us;
 use wire::Second;
 
-use crate::live_metrics::LiveSecond;
+use crate::live::LiveSecond;
+use crate::live_line::Figures;
 use crate::progress::Screen;
+use crate::standings::ops_per_s;
 
 /// The figures of a trial so far, over all of its hosts.
 #[derive(Debug, Default)]
@@ -29,19 +30,18 @@ impl LiveFigures {
         if self.seconds.keys().next() != Some(&client) {
             return;
         }
-        let (second, device_iops) = (self.together(second), self.device_iops());
-        screen.publish(|live| {
-            live.second = Some(LiveSecond {
-                phase: if second.t_s < 0.0 { "warmup" } else { "measurement" },
-                operations: second.operations,
-                errors: second.errors,
-                p50_us: second.p50_us,
-                p99_us: second.p99_us,
-            });
-            live.device_iops = device_iops;
-        });
+        let second = self.together(second);
         let (doing, how_far) = phase(&second, shape);
-        screen.doing(doing, &live_line(&how_far, &second, self.errors, device_iops));
+        let second = LiveSecond {
+            t_s: second.t_s,
+            operations: second.operations,
+            errors: second.errors,
+            p50_us: second.p50_us,
+            p99_us: second.p99_us,
+            device_iops: self.device_iops(),
+        };
+        screen.publish_here(|site| site.second(second));
+        screen.load(doing, &how_far, Figures { second, errors: self.errors });
     }
 
     /// A node's sample after the one before it.
@@ -81,23 +81,12 @@ fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
     }
 }
 
-fn live_line(how_far: &str, second: &Second, errors: u64, device_iops: Option<f64>) -> String {
-    let device = device_iops.map_or_else(|| "-".to_owned(), |iops| format!("{iops:.0}"));
-    format!(
-        "{how_far}: {} op/s, p50 {}, p99 {}, {errors} errors, disk {device} IOPS",
-        second.operations,
-        human_us(second.p50_us),
-        human_us(second.p99_us),
-    )
-}
-
 /// One line about a trial that is over.
 pub(super) fn summary(label: &str, record: &TrialRecord) -> String {
     match (&record.validity, &record.client) {
         (Validity::Valid, Some(client)) => {
-            let completed: u64 = client.completed.values().sum();
             let failed: u64 = client.errors.values().sum();
-            format!("{label}: {:.0} op/s, {failed} errors", completed as f64 / client.measured_s)
+            format!("{label}: {:.0} op/s, {failed} errors", ops_per_s(record).unwrap_or_default())
         }
         (Validity::Invalid { reason, .. }, _) => format!("{label}: INVALID, {reason}"),
         (Validity::Valid, None) => format!("{label}: nothing measured"),

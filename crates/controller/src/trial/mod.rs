@@ -15,37 +15,22 @@ mod rest;
 mod state;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use ::evidence::{HostId, Validity};
 use archive::{JournalEvent, TrialLogs};
 use experiment::PlannedTrial;
-use process::human_duration;
 use wire::StoppedTrial;
 
 use super::failure::Failure;
 use super::hosts;
+use super::live::LiveTrial;
+use super::live_line::Position;
 use super::run::Run;
+use super::standings::ops_per_s;
 use database::{Parts, caches_lost, page_cache_off, parts, prepare, start, stop, volumes_lost};
 use live::summary;
 pub(super) use probing::search;
 use state::TrialState;
-
-/// Where in the run a trial is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Position {
-    pub number: usize,
-    pub of: usize,
-    pub eta_s: f64,
-}
-
-/// `12 of 24, about 14m 10s left`.
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { number, of, eta_s } = self;
-        write!(f, "{number} of {of}, about {} left", human_duration(*eta_s))
-    }
-}
 
 /// Whether the database and the client could do what a trial asks of them, or why not. What the database did under load
 /// is another matter.
@@ -63,22 +48,24 @@ impl Completion {
     }
 }
 
+/// Which trial comes next, as far as is known when the load of the one before it is over.
+pub(super) type Next<'a> = &'a dyn Fn() -> Option<PlannedTrial>;
+
 /// Runs one planned trial and stores it; its database may serve the `next` one. An error ends the run.
 pub(super) fn run(
     run: &mut Run<'_>,
     planned: &PlannedTrial,
-    next: Option<&PlannedTrial>,
+    next: Next<'_>,
     position: Position,
 ) -> Result<Completion, Failure> {
     let parts = parts(run.job(), planned)?;
     let cell = parts.cell;
-    let label = format!("[{position}] {} block {}", cell.id, planned.block);
-    run.agents.screen.about(&label);
+    let about = format!("{} block {}", cell.id, planned.block);
+    run.agents.screen.about(Some(position), &about);
     prepare(run, parts.setup)?;
     run.note(JournalEvent::TrialStarted { cell: cell.id.clone(), block: planned.block })?;
-    run.agents.screen.publish(|live| {
-        live.trial = Some((cell.id.clone(), planned.block));
-        (live.second, live.device_iops) = (None, None);
+    run.agents.screen.publish_here(|site| {
+        site.trial = Some(LiveTrial { cell: cell.id.clone(), block: planned.block, ..LiveTrial::default() });
     });
     let mut state = TrialState::new();
     let worked = execute(run, parts, &mut state).or_else(|failure| state.befallen_by(failure));
@@ -96,9 +83,11 @@ pub(super) fn run(
     let record = evidence::record((planned, cell, &parts.setup_of_trial()), &state, &stopped);
     evidence::store(run, &record, state, logs)?;
     let screen = &run.agents.screen;
-    screen.publish(|live| live.stored(record.validity == Validity::Valid));
+    screen.publish(|live| live.stored(&cell.id, ops_per_s(&record)));
+    screen.publish_here(|site| site.trial.iter_mut().for_each(|trial| trial.is_over = true));
     if !parts.plan.place.is_simulated() {
-        screen.say(&summary(&label, &record));
+        let Position { number, of, .. } = position;
+        screen.say(&summary(&format!("[{number} of {of}] {about}"), &record));
     }
     let notes = record.client.iter().flat_map(|client| &client.notes);
     notes.for_each(|note| screen.note(note));
@@ -121,11 +110,12 @@ fn execute(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Resul
 fn collect(
     run: &mut Run<'_>,
     parts: Parts<'_>,
-    next: Option<&PlannedTrial>,
+    next: Next<'_>,
     state: &mut TrialState,
 ) -> Result<(BTreeMap<HostId, StoppedTrial>, TrialLogs), Failure> {
     state.clocks_at_end = run.agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
-    let keeps = state.validity == Validity::Valid && parts.keeps_process_for(run.job(), next);
+    let next = next();
+    let keeps = state.validity == Validity::Valid && parts.keeps_process_for(run.job(), next.as_ref());
     let stopped = stop(run, parts.setup, keeps)?;
     volumes_lost(state, &stopped);
     page_cache_off(state, &stopped);

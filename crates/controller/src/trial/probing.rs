@@ -42,7 +42,7 @@ pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, 
             Step::Ceiling => LoadLevel::Concurrency(CEILING_IN_FLIGHT.max(plan.clients)),
             Step::Probe(operations_per_s) => LoadLevel::Rate { operations_per_s, arrivals },
         };
-        run.agents.screen.about(label);
+        run.agents.screen.about(None, label);
         starts += u32::from(session.is_none());
         let number = probes.len() as u32 + 1;
         match probe(run, search, (number, load), &mut session) {

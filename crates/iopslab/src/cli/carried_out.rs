@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::RunDirectory;
-use controller::{Agents, Channel, Screen, Settings};
+use controller::{Agents, Channel, EvidenceGrew, Screen, Settings};
 use database::cassandra::java;
 use evidence::{Environment, HostId};
 use experiment::{AwsSettings, Database, Job, Machines, PRODUCTS, Place, Plan, Provider};
@@ -17,6 +17,7 @@ use provider::watched::Watched;
 use storage::WorkDirectory;
 
 use super::run::args::RunArgs;
+use super::watch_page::WatchPage;
 use super::{aws, machines, snapshots};
 
 /// Who carries a run out.
@@ -32,12 +33,29 @@ pub(super) struct User<'a> {
     pub args: &'a RunArgs,
     pub screen: Screen,
     pub interrupted: Arc<AtomicBool>,
+    /// Where they may watch it in a browser.
+    pub watched: Option<Arc<WatchPage>>,
 }
 
 impl User<'_> {
     /// A line that stays.
     pub fn say(&self, line: &str) {
         self.screen.say(line);
+    }
+
+    /// What is done after each trial: whoever watches the run gets its answer so far.
+    pub fn evidence_grew(&self) -> EvidenceGrew {
+        match self.watched.clone() {
+            Some(watched) => Arc::new(move |directory: &RunDirectory| watched.evidence_grew(directory)),
+            None => Arc::new(|_: &RunDirectory| {}),
+        }
+    }
+
+    /// The run has ended like this: whoever watches it hears that.
+    pub fn ended(&self, directory: &RunDirectory, how: &str) {
+        if let Some(watched) = &self.watched {
+            watched.ended(directory, how);
+        }
     }
 
     /// What is said of AWS to a run elsewhere.
@@ -163,7 +181,7 @@ pub(super) fn same_machine(
     Ok(())
 }
 
-/// Directories of this machine, and no bound of money.
+/// Directories of this machine, no bound of money, and nobody who watches.
 pub(super) fn settings_for(plan: &experiment::Plan) -> Settings {
     let stated = match &plan.place {
         Place::Emulated { machines: Machines::This { work_directory }, .. } => work_directory.as_ref(),
@@ -173,5 +191,6 @@ pub(super) fn settings_for(plan: &experiment::Plan) -> Settings {
         work_directory: stated.map_or_else(work_directory, PathBuf::from),
         cache_directory: cache_directory(),
         affords: Arc::new(|_| true),
+        evidence_grew: Arc::new(|_: &RunDirectory| {}),
     }
 }

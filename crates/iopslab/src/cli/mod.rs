@@ -37,6 +37,7 @@ mod size;
 mod snapshots;
 mod terminal;
 mod volume;
+mod watch_page;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use process::failure::Failure;

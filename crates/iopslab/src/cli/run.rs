@@ -4,10 +4,12 @@ pub(super) mod args;
 mod begin;
 mod resume;
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 
 use archive::{JournalEvent, RunDirectory};
-use controller::{Agents, LiveMetrics, Screen};
+use controller::{Agents, LiveRun, Screen, Settings};
 use process::failure::{Failure, Kind};
 use process::output::Format;
 use process::{interrupt, paths};
@@ -15,6 +17,7 @@ use provider::Incoming;
 
 pub use self::args::RunArgs;
 use super::carried_out::{Hands, User, settings_for};
+use super::watch_page::WatchPage;
 use super::{latest, report, sites};
 
 pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
@@ -25,13 +28,18 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     if args.resume.is_some() && !args.otherwise.is_nothing() {
         return Err(Failure::input("--set and --only begin a run: one that goes on has an experiment.toml of its own"));
     }
+    if args.retry_skipped && args.resume.is_none() {
+        return Err(Failure::input("--retry-skipped is for --resume RUN: of a new run no cell was skipped"));
+    }
     if let Some(left) = paths::left_before() {
         eprintln!("note: {}; remove it with: {}", left.what, left.command);
     }
-    let metrics = args.metrics.map(LiveMetrics::serve).transpose()?;
-    if let Some(metrics) = &metrics {
-        eprintln!("live figures: http://{}/metrics", metrics.address);
+    let live = LiveRun::default();
+    if let Some(address) = args.metrics {
+        let address = controller::serve_metrics(address, &live)?;
+        eprintln!("live figures: http://{address}/metrics");
     }
+    let watched = args.watch.map(|address| WatchPage::serve(address, &live)).transpose()?.map(Arc::new);
     let channel = channel();
     let to_controller = channel.0.clone();
     let interrupted = interrupt::install(move || {
@@ -40,7 +48,7 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     })
     .map_err(|e| Failure::work(format!("cannot watch for Ctrl-C: {e}")))?;
 
-    let user = User { args, screen: Screen::new(metrics), interrupted };
+    let user = User { args, screen: Screen::new(Some(live)), interrupted, watched };
     let (directory, hands) = match (&args.experiment, &args.resume) {
         (Some(file), None) => begin::begin(file, &user, channel)?,
         (_, Some(path)) => resume::resume(path, &user, channel)?,
@@ -51,15 +59,23 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
         }
     };
     let (driven, released) = match hands {
-        Hands::Agents(mut agents) => (drive(&directory, &mut agents), Ok(())),
+        Hands::Agents(mut agents) => (drive(&directory, &mut agents, &user), Ok(())),
         Hands::Sites(settings, channel) => sites::drive(&directory, &settings, &user, channel),
     };
+    // Machines of AWS were taken away last.
+    user.screen.clear();
     // Searches have added trials.
     let directory = directory.grown().map_err(Failure::work)?;
     if let Err(failure) = driven {
-        return Err(unfinished(directory, failure, released, args.resume.is_some(), format));
+        user.ended(&directory, &failure.message);
+        let is_hurried = user.interrupted.load(Ordering::Relaxed);
+        return Err(unfinished(directory, failure, released, (args.resume.is_some(), is_hurried), format));
     }
     let analysis = report::rebuild(&directory, format)?;
+    user.ended(
+        &directory,
+        &format!("The run is done; its report is {}.", directory.path().join("report.html").display()),
+    );
     // Whatever machines do, results are results.
     released?;
     let invalid = analysis.invalid_trials();
@@ -72,12 +88,13 @@ pub fn run(args: &RunArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-fn drive(directory: &RunDirectory, agents: &mut Agents) -> Result<(), Failure> {
+fn drive(directory: &RunDirectory, agents: &mut Agents, user: &User<'_>) -> Result<(), Failure> {
     if directory.plan().place.is_simulated() {
         agents.screen.quiet();
     }
     let _lock = directory.lock().map_err(Failure::work)?;
-    Ok(controller::run(directory, agents, &settings_for(directory.plan()))?)
+    let settings = Settings { evidence_grew: user.evidence_grew(), ..settings_for(directory.plan()) };
+    Ok(controller::run(directory, agents, &settings)?)
 }
 
 /// A run that did not come to its end: what was measured before is reported, and what is left of it is said. One that
@@ -86,7 +103,7 @@ fn unfinished(
     directory: RunDirectory,
     failure: Failure,
     released: Result<(), Failure>,
-    is_resumed: bool,
+    (is_resumed, is_hurried): (bool, bool),
     format: Format,
 ) -> Failure {
     // What Terraform said stays.
@@ -95,8 +112,9 @@ fn unfinished(
         return taken_back(directory, failure);
     }
     let failure = keep(&directory, failure);
-    // Who stops a run does not wait for a report.
-    if matches!(failure.kind, Kind::Work)
+    // Who stops a run by Ctrl-C does not wait for a report.
+    let waits = matches!(failure.kind, Kind::Work) || matches!(failure.kind, Kind::Interrupted) && !is_hurried;
+    if waits
         && !directory.done().is_empty()
         && let Err(second) = report::rebuild(&directory, format)
     {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use archive::RunDirectory;
 use controller::sites::{Work, work_through};
-use controller::{Agents, Channel, Next, Screen, Settings};
+use controller::{Agents, Channel, EvidenceGrew, Next, Screen, Settings};
 use experiment::AwsSettings;
 use process::failure::Failure;
 use process::output::Format;
@@ -30,6 +30,7 @@ struct Sites<'a> {
     /// Machines that could not be taken away.
     left: Mutex<Vec<Failure>>,
     interrupted: &'a Arc<AtomicBool>,
+    evidence_grew: EvidenceGrew,
 }
 
 /// Measures what is missing of a run on AWS; at the end no machine is left. The second outcome is whether that is so.
@@ -45,7 +46,9 @@ pub(super) fn drive(
         Err(error) => return (Err(Failure::work(error)), Ok(())),
     };
     drop(to);
-    controller::begins(directory, screen);
+    if let Err(failure) = controller::begins(directory, screen) {
+        return (Err(failure.into()), Ok(()));
+    }
     let sites = Sites {
         directory,
         settings,
@@ -53,6 +56,7 @@ pub(super) fn drive(
         inboxes: Mutex::default(),
         left: Mutex::default(),
         interrupted,
+        evidence_grew: user.evidence_grew(),
     };
     let planned: Vec<usize> = settings.batches.iter().map(|batch| batch.site).collect();
     let names: Vec<String> = settings.sites.iter().map(|site| site.name.clone()).collect();
@@ -65,7 +69,7 @@ pub(super) fn drive(
             settings.sites[site].limits.exceeded_by(machines).is_none()
         },
         carry_out: &|batch, site, screen| sites.carry_out(batch, site, screen),
-        is_called_off: &|| interrupted.load(Ordering::Relaxed),
+        is_called_off: &|| interrupted.load(Ordering::Relaxed) || screen.is_stopping(),
     };
     let is_over = AtomicBool::new(false);
     let failures = std::thread::scope(|scope| {
@@ -92,8 +96,19 @@ pub(super) fn drive(
     let left = left.into_iter().map(|failure| aws::left(directory.path(), failure)).collect();
     let failures = failures.into_iter().map(Failure::from).collect();
     let outcome = aws::show_all_but_the_first(failures, Format::Human).map_err(controller::Failure::from);
+    let outcome = outcome.and_then(|()| not_stopped(directory, screen));
     let outcome = controller::ended(directory, outcome, interrupted.load(Ordering::Relaxed));
     (outcome.map_err(Failure::from), aws::show_all_but_the_first(left, Format::Human))
+}
+
+/// Whether the user wanted an end while something was left: batches that wait are not begun then.
+fn not_stopped(directory: &RunDirectory, screen: &Screen) -> Result<(), controller::Failure> {
+    match directory.remaining()?.len() {
+        left if left > 0 && screen.is_stopping() => {
+            Err(controller::Failure::Stopped { left, run: directory.path().to_owned() })
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Sites<'_> {
@@ -164,7 +179,11 @@ impl Sites<'_> {
         let job = part.job();
         let hosts = controller::greet(agents, job)?;
         let meter = Arc::clone(&self.meter);
-        let settings = Settings { affords: Arc::new(move |seconds| meter.affords(seconds)), ..settings_for(&job.plan) };
+        let settings = Settings {
+            affords: Arc::new(move |seconds| meter.affords(seconds)),
+            evidence_grew: Arc::clone(&self.evidence_grew),
+            ..settings_for(&job.plan)
+        };
         controller::check(job, agents, &settings)?;
         same_machine(self.directory, &hosts, &agents.screen)?;
         let facts = hosts.into_iter().map(|(host, facts)| (host.to_string(), serde_json::json!(facts)));

@@ -10,7 +10,6 @@
 mod error;
 mod program;
 pub(crate) mod ssh;
-mod stderr;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -25,11 +24,11 @@ use evidence::{HostId, Role};
 use experiment::{DatabaseMachine, HostsSettings, SshFiles};
 use wire::MachineUse;
 
+use crate::stderr::{forward, say};
 use crate::{Agent, AgentError, HostAddress, Incoming, LastWords, ProcessAgent, Provider};
 pub use error::HostError;
 use program::Programs;
 use ssh::{Ssh, quote};
-use stderr::{forward, say};
 
 /// An agent that has heard nothing for so long ends itself, seconds: several times the period, and less than a user
 /// waits before looking.
@@ -210,7 +209,7 @@ impl Provider for Hosts {
         agent.stay_in_touch(ALIVE_PERIOD);
         let last_words = LastWords::default();
         if let Some(stderr) = agent.take_stderr() {
-            forward(name.clone(), stderr, std::io::stderr(), Arc::clone(&last_words));
+            forward(name.clone(), stderr, Arc::clone(&last_words));
         }
         agent.remember_ssh(name, last_words);
         Ok(Box::new(agent))

@@ -218,6 +218,11 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             number(*met_ops_per_s)
         ),
         Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
+        Doubt::Skipped { cells } => {
+            let far = |n: u64| if n == 0 { "before the first".to_owned() } else { format!("after {n}") };
+            let all = cells.iter().map(|c| format!("{} {} of {}", c.cell, far(c.done), several(c.planned, "trial")));
+            format!("Skipped by the user while the run was under way: {}.", listed(all))
+        }
         Doubt::Batches { batches } => in_batches(batches),
     }
 }

@@ -213,5 +213,6 @@ pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> 
         trials,
         probes: &[],
         origins: &[],
+        skipped: &[],
     }
 }

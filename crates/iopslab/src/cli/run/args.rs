@@ -23,6 +23,7 @@ Examples:
   iopslab run --resume runs/quickstart-20261120T221500Z
   iopslab run --resume runs/quickstart-20261120T221500Z --retry-invalid
   iopslab run examples/quickstart.toml --format json > analysis.json
+  iopslab run examples/quickstart.toml --watch                # a page that shows the run, and pauses or ends it
   iopslab run examples/quickstart.toml --metrics 127.0.0.1:9464     # watch it with Prometheus
   iopslab run examples/simulated.toml --provider simulated    # no machine, no root: a stated truth
   iopslab run examples/hosts.toml --provider hosts            # machines of your own, by SSH
@@ -42,6 +43,9 @@ pub struct RunArgs {
     /// With --resume: repeat every invalid trial, whatever made it so. What it leaves goes to set-aside/ in the run
     #[arg(long)]
     pub retry_invalid: bool,
+    /// With --resume: measure cells, too, that were skipped on the page of --watch
+    #[arg(long)]
+    pub retry_skipped: bool,
     /// Directory in which the run directory is created [default: runs]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -52,6 +56,11 @@ pub struct RunArgs {
     /// Let other users of this machine read the run directory, as far as the umask does
     #[arg(long, conflicts_with = "resume")]
     pub shared: bool,
+    /// Serve a page that shows the run while it is under way, its answer so far and its load, and on which it is
+    /// paused, ended, or a cell skipped. Whoever has the address that is printed may do that; loopback only, by
+    /// default 127.0.0.1 and a free port
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:0")]
+    pub watch: Option<SocketAddr>,
     /// Serve what the run is doing now as OpenMetrics text on http://ADDRESS/metrics; loopback only,
     /// port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]

@@ -36,6 +36,9 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
     }
     check_measurable(&directory)?;
     let prices = resumed::check(&directory)?;
+    if user.args.retry_skipped {
+        take_up(&directory, user)?;
+    }
     let remaining = directory.remaining().map_err(Failure::work)?;
     let again = to_repeat(&directory, user.args.retry_invalid)?;
     let all = directory.plan().trials.len();
@@ -62,6 +65,15 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
     set_aside(&directory, &again, user)?;
     Ok((directory, hands))
+}
+
+/// Cells that were skipped are measured again.
+fn take_up(directory: &RunDirectory, user: &User<'_>) -> Result<(), Failure> {
+    for cell in directory.skipped().map_err(Failure::work)? {
+        user.say(&format!("{cell} was skipped, and is measured again"));
+        directory.journal(JournalEvent::CellTakenUp { cell }).map_err(Failure::work)?;
+    }
+    Ok(())
 }
 
 /// The hosts of a run are there again, and they are what they were.

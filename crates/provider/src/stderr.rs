@@ -1,10 +1,13 @@
 //! What an agent on another machine, and its ssh, write to stderr: passed on line by line, in bounds, as a terminal may
-//! be given it.
+//! be given it. So is what one of this machine writes there where a terminal has lines that stay in their place.
 
 use std::io::{BufReader, Read, Write};
+use std::process::ChildStderr;
 use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use process::output::Log;
 
 use crate::LastWords;
 
@@ -18,24 +21,23 @@ const SHOWN_MOST_LINES: u64 = 200;
 const PERIOD: Duration = Duration::from_secs(60);
 
 /// A line about a machine.
-pub(super) fn say(name: &str, line: &str) {
-    write_line(&mut std::io::stderr(), name, line);
+pub(crate) fn say(name: &str, line: &str) {
+    write_line(&mut Log, name, line);
 }
 
-/// Nobody may be there to read it.
+/// Nobody may be there to read it. It is written at once: others write there, too.
 fn write_line(to: &mut impl Write, name: &str, line: &str) {
-    let _ = writeln!(to, "{}", guarded::shown_line(&format!("{name}: {line}")));
+    let line = match name {
+        "" => guarded::shown_line(line),
+        name => guarded::shown_line(&format!("{name}: {line}")),
+    };
+    let _ = to.write_all(format!("{line}\n").as_bytes());
 }
 
-/// Passes on what comes `from` a machine of this name until it ends, in a thread, and keeps the last of it. Everything
-/// is read, so that whoever writes more than is shown does not wait.
-pub(super) fn forward(
-    name: String,
-    from: impl Read + Send + 'static,
-    to: impl Write + Send + 'static,
-    last_words: LastWords,
-) {
-    thread::spawn(move || pass_on(&name, from, to, &last_words));
+/// Passes on what comes `from` a machine of this name (empty: this one) until it ends, in a thread, and keeps the last
+/// of it. Everything is read, so that whoever writes more than is shown does not wait.
+pub(crate) fn forward(name: String, from: ChildStderr, last_words: LastWords) {
+    thread::spawn(move || pass_on(&name, from, Log, &last_words));
 }
 
 fn pass_on(name: &str, from: impl Read, mut to: impl Write, last_words: &LastWords) {

@@ -1,0 +1,349 @@
+//! `run --watch`: a run is watched, paused, stopped, and a cell of it skipped; nobody else may. The runs are simulated:
+//! a story has many short trials, and ends before them.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Laboratory, json, two_equal};
+use serde_json::Value;
+
+/// Longest wait for something that takes milliseconds on a quiet machine.
+const LONG: Duration = Duration::from_secs(60);
+
+const EXPERIMENT: &str = two_equal!(
+    "question = \"Is b faster?\"\n",
+    "duration_s = 45\nrepetitions = 4\n[provider.simulated]\nrun_noise = 0.02\nspeed = { b = 1.3 }\n"
+);
+
+/// A run that is watched.
+struct Watched {
+    lab: Laboratory,
+    run: Child,
+    /// `127.0.0.1:PORT`.
+    address: String,
+    token: String,
+}
+
+impl Watched {
+    fn begin(repetitions: u32) -> Self {
+        let lab = Laboratory::new();
+        lab.write("x.toml", &EXPERIMENT.replace("repetitions = 4", &format!("repetitions = {repetitions}")));
+        let mut run = lab.spawn(&["run", "x.toml", "--provider", "simulated", "--watch"]);
+        lab.wait_in(&mut run, "address", LONG, || lab.stderr_so_far().contains("/?token="));
+        let said = lab.stderr_so_far();
+        let url = said.split("Watch: http://").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+        let (address, token) = url.split_once("/?token=").unwrap();
+        let (address, token) = (address.to_owned(), token.to_owned());
+        Self { lab, run, address, token }
+    }
+
+    /// What is answered to this head of a request.
+    fn ask(&self, request: &str, headers: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream.write_all(format!("{request} HTTP/1.1\r\n{headers}\r\n").as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    /// As the page does it.
+    fn command(&self, command: &str) {
+        let Self { address, token, .. } = self;
+        let headers = format!("Host: {address}\r\nOrigin: http://{address}\r\nX-Iopslab-Token: {token}\r\n");
+        let answer = self.ask(&format!("POST {command}"), &headers);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{command}: {answer}");
+    }
+
+    fn events(&self) -> Events {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        let request = format!("GET /events?token={} HTTP/1.1\r\nHost: {}\r\n\r\n", self.token, self.address);
+        stream.write_all(request.as_bytes()).unwrap();
+        Events { lines: BufReader::new(stream), report: String::new() }
+    }
+
+    fn said(&self) -> String {
+        self.lab.stderr_so_far()
+    }
+
+    /// How it ended, with what it printed.
+    fn end(self) -> (Option<i32>, Laboratory) {
+        let mut run = self.run;
+        let mut printed = String::new();
+        run.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        (run.wait().unwrap().code(), self.lab)
+    }
+}
+
+/// What a browser hears.
+struct Events {
+    lines: BufReader<TcpStream>,
+    /// The last report.
+    report: String,
+}
+
+impl Events {
+    /// The next state.
+    fn next(&mut self) -> Value {
+        let mut is_report = false;
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the events have ended");
+            match line.trim_end().split_once(": ") {
+                Some(("event", name)) => is_report = name == "report",
+                Some(("data", data)) => {
+                    let data: Value = serde_json::from_str(data).unwrap();
+                    if !is_report {
+                        return data;
+                    }
+                    data["html"].as_str().unwrap().clone_into(&mut self.report);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The first state of which this holds.
+    fn until(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let state = self.next();
+            if holds(&state) {
+                return state;
+            }
+            assert!(began.elapsed() < LONG, "waited for {what}: {state:#}");
+        }
+    }
+}
+
+fn done(state: &Value) -> u64 {
+    state["done"].as_u64().unwrap()
+}
+
+fn done_of(state: &Value, cell: usize) -> u64 {
+    state["cells"][cell]["done"].as_u64().unwrap()
+}
+
+#[test]
+fn a_run_is_watched_paused_a_cell_of_it_skipped_and_it_is_stopped_and_goes_on_later() {
+    let watched = Watched::begin(120);
+    let mut events = watched.events();
+    events.until("a few trials", |state| done(state) >= 3);
+    watched.command("/pause");
+    let paused = events.until("a pause", |state| state["sites"][0]["doing"] == "paused");
+    let of_trial = &paused["sites"][0]["trial"];
+    let seconds = of_trial["seconds"].as_array().unwrap();
+    assert!(of_trial["over"] == true && seconds.len() >= 45, "{of_trial:#}");
+    assert!(seconds.iter().all(|second| second[1].as_u64().unwrap() > 100), "operations of each second");
+    assert!(seconds.iter().any(|second| second[3].as_u64().unwrap() > 0), "p99 in microseconds");
+    assert!(seconds.iter().skip(3).any(|second| second[4].is_number()), "I/Os of the volume");
+    // The answer so far is the report's own.
+    let report = events.report.clone();
+    for words in ["<h1>Is b faster?</h1>", "SIMULATED", "id=\"answer\"", "<h2>Doubts</h2>"] {
+        assert!(report.contains(words), "{words}: {report}");
+    }
+    assert!(!report.contains("<script"), "{report}");
+
+    // Nothing goes on in a pause.
+    std::thread::sleep(Duration::from_millis(500));
+    let still = events.next();
+    assert_eq!((done(&still), watched.lab.trials().len() as u64), (done(&paused), done(&paused)));
+    assert!(watched.said().contains("paused after a trial"), "{}", watched.said());
+
+    watched.command("/skip?cell=0");
+    let skipped = events.until("a skipped cell", |state| state["cells"][0]["skipped"] == true);
+    watched.command("/resume");
+    let later = events.until("more trials", |state| done(state) >= done(&skipped) + 4);
+    assert_eq!(done_of(&later, 0), done_of(&skipped, 0), "the skipped one gets no further trial");
+    assert!(done_of(&later, 1) >= done_of(&skipped, 1) + 4);
+
+    watched.command("/stop");
+    let end = events.until("the end", |state| !state["ended"].is_null());
+    assert!(end["ended"].as_str().unwrap().contains("stopped after a trial, as wished on the page"), "{end:#}");
+    let (code, lab) = watched.end();
+    let said = lab.stderr_so_far();
+    assert_eq!(code, Some(130), "{said}");
+    let run = lab.run_directory();
+    assert!(
+        said.contains(&format!("continue with: iopslab run --resume runs/{}", run.file_name().unwrap().display())),
+        "{said}"
+    );
+    let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
+    for event in ["\"event\":\"cell_skipped\",\"cell\":\"a.reads.c32\"", "\"event\":\"interrupted\""] {
+        assert!(journal.contains(event), "{event}: {journal}");
+    }
+    let skipped_words = "Skipped by the user while the run was under way: a.reads.c32 after";
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains(skipped_words), "who stops after a trial gets the report: {report}");
+
+    // What is left is measured later; what was skipped stays so until it is asked for.
+    let of_a = || lab.trials().iter().filter(|(cell, _)| cell.starts_with("a.")).count() as u64;
+    let before = of_a();
+    lab.exits(0, &["run", "--resume", run.to_str().unwrap()]);
+    assert_eq!((of_a(), lab.trials().len() as u64), (before, before + 120));
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains(skipped_words) && !report.contains("planned are missing"), "{report}");
+    let said = lab.exits(0, &["run", "--resume", run.to_str().unwrap(), "--retry-skipped"]).stderr;
+    assert!(said.contains("a.reads.c32 was skipped, and is measured again"), "{said}");
+    assert_eq!(lab.trials().len(), 240);
+}
+
+#[test]
+fn who_watches_hears_the_end_and_the_run_is_as_any_other() {
+    let watched = Watched::begin(60);
+    let mut events = watched.events();
+    let end = events.until("the end", |state| !state["ended"].is_null());
+    assert!(end["ended"].as_str().unwrap().starts_with("The run is done; its report is "), "{end:#}");
+    assert_eq!((done(&end), &end["cells"][1]["stands"]), (120, &Value::from("done")));
+    let shown = events.report.clone();
+    let (code, lab) = watched.end();
+    assert_eq!(code, Some(0), "{}", lab.stderr_so_far());
+    let report = std::fs::read_to_string(lab.run_directory().join("report.html")).unwrap();
+    assert!(report.contains(&shown), "the last answer so far is the answer");
+    assert_eq!(lab.stderr_so_far().matches("Watch: http").count(), 1);
+}
+
+#[test]
+fn who_has_no_token_or_comes_from_another_site_gets_nothing_and_those_who_drip_hold_nothing_up() {
+    let watched = Watched::begin(60);
+    watched.command("/pause");
+    let Watched { address, token, .. } = &watched;
+    let own = format!("Host: {address}\r\nOrigin: http://{address}\r\n");
+    let none = "0".repeat(32);
+    for (request, headers) in [
+        ("GET /".to_owned(), String::new()),
+        (format!("GET /?token={none}"), String::new()),
+        ("GET /events".to_owned(), String::new()),
+        (format!("GET /?token={token}"), "Host: rebound.example.org\r\n".to_owned()),
+        (format!("GET /events?token={token}"), format!("Host: {address}\r\nOrigin: http://example.org\r\n")),
+        ("POST /resume".to_owned(), own.clone()),
+        (format!("POST /resume?token={token}"), own.clone()),
+        ("POST /resume".to_owned(), format!("{own}X-Iopslab-Token: {none}\r\n")),
+        ("POST /resume".to_owned(), format!("Host: {address}\r\nX-Iopslab-Token: {token}\r\n")),
+        (
+            "POST /resume".to_owned(),
+            format!("Host: {address}\r\nOrigin: http://example.org\r\nX-Iopslab-Token: {token}\r\n"),
+        ),
+    ] {
+        let answer = watched.ask(&request, &headers);
+        assert!(answer.starts_with("HTTP/1.1 403"), "{request} {headers}: {answer}");
+        assert!(!answer.contains(token.as_str()) && !answer.contains("reads"), "{answer}");
+    }
+    // Connections that ask nothing, some that drip, and as many watchers as may: one of them reads nothing.
+    let silent: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
+    for mut stream in silent.iter().take(20) {
+        // It may have been given up already.
+        let _ = stream.write_all(b"GET /?tok");
+    }
+    let watchers: Vec<Events> = (0..12).map(|_| watched.events()).collect();
+    let page = watched.ask(&format!("GET /?token={token}"), &format!("Host: {address}\r\n"));
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("Content-Security-Policy: default-src 'none'"), "{page}");
+    assert!(!page.contains("unsafe-inline") && !page.contains("src=\"http"), "it asks nobody else");
+    watched.command("/resume");
+    let (code, lab) = watched.end();
+    assert_eq!(code, Some(0), "{}", lab.stderr_so_far());
+    assert_eq!(lab.trials().len(), 120);
+    drop((silent, watchers));
+}
+
+#[test]
+fn an_address_of_the_network_is_refused_and_what_is_for_resume_is_not_for_a_new_run() {
+    let lab = Laboratory::new();
+    lab.write("x.toml", EXPERIMENT);
+    for (argument, said) in [
+        ("--watch=0.0.0.0:0", "--watch 0.0.0.0:0 would be open to the network"),
+        ("--retry-skipped", "--retry-skipped is for --resume RUN"),
+    ] {
+        let stderr = lab.exits(2, &["run", "x.toml", "--provider", "simulated", argument]).stderr;
+        assert!(stderr.contains(said), "{stderr}");
+        assert!(!lab.path().join("runs").exists());
+    }
+}
+
+fn browser() -> Option<&'static str> {
+    let is_there = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_there)
+}
+
+/// The page's own policy would show on the console whatever it does not allow.
+#[test]
+fn a_browser_shows_the_run_finds_nothing_to_complain_about_and_asks_nobody_else() {
+    let Some(browser) = browser() else {
+        assert!(std::env::var_os("CI").is_none(), "no Chromium: scripts/setup.sh installs it");
+        eprintln!("skipped: no Chromium on this machine");
+        return;
+    };
+    let watched = Watched::begin(120);
+    let mut events = watched.events();
+    events.until("a few trials", |state| done(state) >= 3);
+    watched.command("/pause");
+    events.until("a pause", |state| state["sites"][0]["doing"] == "paused");
+    let expected = [
+        "<h1>Is b faster?</h1>",
+        "a.reads.c32",
+        "Skip: b.reads.c32",
+        "No further trial begins until Resume.",
+        "<polyline",
+    ];
+    let (mut dom, mut log) = (String::new(), String::new());
+    // A browser whose machine is busy may end before it has heard anything.
+    for _ in 0..5 {
+        (dom, log) = visit(browser, &watched);
+        if expected.iter().all(|words| dom.contains(words)) {
+            break;
+        }
+    }
+    for words in expected {
+        assert!(dom.contains(words), "{words}: {dom}\n{log}");
+    }
+    let complaints: Vec<&str> = log.lines().filter(|line| line.contains(":CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    let net = json(&watched.lab.path().join("net.json"));
+    let of_page = net["events"].as_array().unwrap().iter().filter(|event| {
+        let initiator = event["params"]["initiator"].as_str();
+        initiator.is_some_and(|from| from != "not an origin")
+    });
+    let own = format!("http://{}/", watched.address);
+    let asked: Vec<&str> = of_page.filter_map(|event| event["params"]["url"].as_str()).collect();
+    assert!(asked.iter().all(|url| url.starts_with(&own) || url.starts_with("data:")), "{asked:?}");
+    watched.command("/stop");
+    let (code, lab) = watched.end();
+    assert_eq!(code, Some(130), "{}", lab.stderr_so_far());
+}
+
+/// The page as it is after some seconds, and what the browser has logged. It is ended if it waits for the run to end.
+fn visit(browser: &str, watched: &Watched) -> (String, String) {
+    let directory = watched.lab.path();
+    let profile = tempfile::tempdir_in(directory).unwrap();
+    let file = |name: &str| std::fs::File::create(directory.join(name)).unwrap();
+    let mut child = Command::new(browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-default-apps",
+        ])
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1")
+        .args(["--enable-logging=stderr", "--timeout=5000", "--virtual-time-budget=10000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--log-net-log={}", directory.join("net.json").display()))
+        .arg(format!("http://{}/?token={}", watched.address, watched.token))
+        .stdin(Stdio::null())
+        .stdout(file("dom.html"))
+        .stderr(file("browser.txt"))
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() && began.elapsed() < LONG {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // Gone already, or in the way of the story.
+    let _ = child.kill();
+    let _ = child.wait();
+    let read = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap_or_default();
+    (read("dom.html"), read("browser.txt"))
+}
