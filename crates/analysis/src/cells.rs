@@ -7,6 +7,7 @@ use experiment::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
 use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseFigures, InvalidTrial, LatencyAnalysis, NodeAnalysis};
+use crate::figures::looks;
 use crate::host::VolumeActivity;
 use crate::latency::{SeriesLatency, across_trials};
 use crate::limit::{self, ResourceUse};
@@ -15,7 +16,7 @@ use crate::node::Node;
 use crate::rules::cassandra::compaction_backlog;
 use crate::{cache_tier, faults};
 
-/// Confidence of the intervals of cells and ratios.
+/// Confidence of the intervals of cells. Where a run looks several times, each look has its share of what is left of 1.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A cell's figures from its trials; ratios, money and findings are added by the caller.
@@ -33,6 +34,8 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
     for (kind, n) in valid.iter().filter_map(|t| t.record.client.as_ref()).flat_map(|c| &c.errors) {
         *errors.entry(*kind).or_insert(0) += n;
     }
+    let share = looks(plan).share(valid.iter().map(|t| t.record.block).max().unwrap_or_default());
+    let confidence = 1.0 - (1.0 - CONFIDENCE) * share;
     let undisturbed = undisturbed(&valid);
     let by_node = limit::of_nodes(setup, &undisturbed);
     let failed: u64 = valid.iter().map(|t| t.failed_operations()).sum();
@@ -53,7 +56,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
             .filter(|t| !t.is_valid())
             .map(|t| InvalidTrial { block: t.record.block, reason: t.invalid_reason().unwrap_or_default() })
             .collect(),
-        throughput_ops_per_s: stats::estimate(&values(&TrialMeasurement::throughput), CONFIDENCE),
+        throughput_ops_per_s: stats::estimate(&values(&TrialMeasurement::throughput), confidence),
         operations_per_usd: None,
         runtime_s: Summary::of(values(&|t| t.runtime_s(plan))),
         latency_us: latencies(&valid, |t| &t.response),

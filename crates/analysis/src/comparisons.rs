@@ -6,12 +6,14 @@
 //! pooled over cells whose limits are of one kind ([`stats::Layout`]). Cells of different batches of machines share no
 //! block: they are compared by the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so.
 //! All pairs of a metric are one family: Holm over the experiment at [`stats::LEVEL`], and each interval at the level
-//! of its verdict.
+//! of its verdict. Where a run looks at its evidence several times, a pair has the share of the look that saw the last
+//! of it ([`stats::Looks`]); Holm's steps go by p-values over shares. A false claim then takes a p-value below its
+//! share of level / (true hypotheses) at some look, which happens with the whole level at most.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use experiment::LoadLevel;
-use stats::{Contrast, Layout, Outlier, Samples, Series, Spread};
+use stats::{Contrast, Layout, Looks, Outlier, Samples, Series, Spread};
 
 use crate::carried::CarriedOver;
 use crate::document::{Bound, BoundIs, CellAnalysis, Metric, Ratio, ResidualSpread, Verdict};
@@ -30,6 +32,8 @@ struct Pair {
     pairs: u64,
     unpaired: bool,
     level: f64,
+    /// The share of the level that the look has which saw the last of it.
+    share: f64,
     p_sign_flip: Option<f64>,
 }
 
@@ -67,11 +71,12 @@ impl Comparisons {
                 comparisons.add(cells, figures, open);
             }
         }
-        let p_values: Vec<f64> = comparisons.tested().map(|c| c.p_of(1.0)).collect();
+        let p_of = |pair: &Pair| Some(pair.contrast?.p_of(1.0) / pair.share);
+        let p_values: Vec<f64> = comparisons.pairs.values().filter_map(p_of).collect();
         let levels = stats::holm_levels(&p_values, stats::LEVEL);
         let tested = comparisons.pairs.values_mut().filter(|p| p.contrast.is_some());
         for (pair, level) in tested.zip(levels) {
-            pair.level = level;
+            pair.level = level * pair.share;
         }
         comparisons
     }
@@ -95,10 +100,6 @@ impl Comparisons {
     /// What carries over, for comparisons of the same cells by another metric.
     pub fn carried(&self) -> &CarriedOver {
         &self.carried
-    }
-
-    fn tested(&self) -> impl Iterator<Item = &Contrast> {
-        self.pairs.values().filter_map(|p| p.contrast.as_ref())
     }
 
     fn add(&mut self, cells: &[CellAnalysis], figures: &Figures<'_>, open: bool) {
@@ -171,11 +172,12 @@ impl Comparisons {
             let outliers = layout.outliers(OUTLIER_LEVEL).into_iter();
             self.outliers.extend(outliers.map(|outlier| Outlier { cell: mine[outlier.cell], ..outlier }));
         }
+        let looks = figures.looks();
         for (a, i) in mine.iter().enumerate() {
             self.effects[*i] = layout.effect(a);
             for (b, j) in mine.iter().enumerate().skip(a + 1) {
                 if group_of[a] == group_of[b] {
-                    self.pairs.extend(pair_of(&layout, a, b).map(|pair| ((*i, *j), pair)));
+                    self.pairs.extend(pair_of(&layout, a, b, &looks).map(|pair| ((*i, *j), pair)));
                 }
             }
         }
@@ -283,13 +285,22 @@ impl Comparisons {
         contrast.repetitions_to_refute(ratio, pair.level).filter(|_| !is_open)
     }
 
+    /// Cell `a` over cell `b` with the level at which a look with this share would judge them; `None` where nothing can
+    /// be tested.
+    pub fn tested(&self, a: usize, b: usize, share: f64) -> Option<(Contrast, f64)> {
+        let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
+        let contrast = pair.contrast?;
+        let estimate = if a > b { -contrast.estimate } else { contrast.estimate };
+        Some((Contrast { estimate, ..contrast }, pair.level / pair.share * share))
+    }
+
     /// A cell against itself.
     pub fn itself(&self, cell: usize) -> Option<Ratio> {
         self.effects[cell].map(|_| Ratio::blank(&self.names[cell], Verdict::Reference, 0))
     }
 }
 
-fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
+fn pair_of(layout: &Layout, a: usize, b: usize, looks: &Looks) -> Option<Pair> {
     let pairs: Vec<(f64, f64)> = layout.pairs(a, b);
     let differences = || pairs.iter().map(|(a, b)| a - b);
     let mean = stats::ratio(differences().sum(), pairs.len() as f64)?;
@@ -303,6 +314,7 @@ fn pair_of(layout: &Layout, a: usize, b: usize) -> Option<Pair> {
         pairs: pairs.len() as u64,
         unpaired: false,
         level: stats::LEVEL,
+        share: looks.share(layout.last_block(a, b).unwrap_or_default()),
     })
 }
 
@@ -328,6 +340,8 @@ fn unpaired(pool: &Samples, a: &[f64], b: &[f64]) -> Option<Pair> {
         pairs: a.len().min(b.len()) as u64,
         unpaired: true,
         level: stats::LEVEL,
+        // Several batches look once.
+        share: 1.0,
         p_sign_flip: None,
     })
 }

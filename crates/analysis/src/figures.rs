@@ -3,10 +3,20 @@
 use std::collections::BTreeMap;
 
 use evidence::OperationKind;
-use experiment::{LatencyFigure, Plan};
+use experiment::{Adaptive, LatencyFigure, Plan};
+use stats::Looks;
 
 use crate::document::Metric;
 use crate::measurement::TrialMeasurement;
+
+/// After which blocks a run looks at its evidence, to rest cells or to stop. `"auto"`, which stops by how narrow and
+/// how clear intervals are, spends nothing: [`stats::LEVEL`] leaves room for it.
+pub fn looks(plan: &Plan) -> Looks {
+    match plan.adaptive.as_ref().filter(|adaptive| adaptive.rests_cells()) {
+        Some(Adaptive { blocks_max, .. }) => Looks::up_to(*blocks_max),
+        None => Looks::once(),
+    }
+}
 
 /// A figure of one cell by block, valid trials only.
 pub type ByBlock = BTreeMap<u32, f64>;
@@ -31,6 +41,17 @@ impl<'a> Figures<'a> {
     /// The valid trials of a cell.
     pub fn trials(&self, cell: &str) -> &[&'a TrialMeasurement] {
         self.by_cell.get(cell).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// After which blocks the run looks at its evidence.
+    pub fn looks(&self) -> Looks {
+        looks(self.plan)
+    }
+
+    /// The share of a level at which a cell is judged by itself: that of the look which has seen all its valid trials.
+    pub fn share_of(&self, cell: &str) -> f64 {
+        let last = self.trials(cell).iter().map(|trial| trial.record.block).max();
+        self.looks().share(last.unwrap_or_default())
     }
 
     /// Number of the process that serves a configuration's trials in each block; the same one for all where no process

@@ -12,6 +12,7 @@
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
 //! guessed one.
 
+mod adaptive;
 mod advice;
 mod backlog;
 pub mod burst;
@@ -73,6 +74,8 @@ extern crate self as analysis;
 #[path = "../tests/stories/story/mod.rs"]
 mod story;
 
+use std::collections::BTreeSet;
+
 use carried::CarriedOver;
 use comparisons::Comparisons;
 use figures::Figures;
@@ -80,6 +83,7 @@ use hardware::Hardware;
 use recommendation::Answer;
 use rules::imported::windows::{self, Length};
 
+pub use adaptive::{Budget, Next, StopsBecause, spent};
 pub use backlog::CompactedBacklog;
 pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
@@ -133,7 +137,7 @@ pub use experiment::{
     Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
     CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
     LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place, Placement, Plan,
-    Provider, Section, Settings, Setup, SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Provider, Rested, RestsBecause, Section, Settings, Setup, SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -142,8 +146,20 @@ pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
     comparison::compare((a, &analyse(a).cells), (b, &analyse(b).cells))
 }
 
+/// What a run whose cells may rest does next, after trials of so many seconds, where the user skips these cells; `None`
+/// where none may rest.
+pub fn next_block(input: &RunEvidence<'_>, trials_s: f64, skipped: &BTreeSet<String>) -> Option<Next> {
+    let adaptive = input.plan.adaptive.as_ref().filter(|adaptive| adaptive.rests_cells())?;
+    Some(adaptive::SoFar { plan: input.plan, adaptive, trials_s, skipped }.next(|| analysed(input)))
+}
+
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
+    analysed(input).0
+}
+
+/// The document, and the comparisons of throughput that it is made from.
+fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
     let (plan, setups) = (input.plan, input.setups);
     let mut ordered: Vec<&TrialMeasurement> = input.trials.iter().collect();
     ordered.sort_by(|a, b| (&a.record.cell, a.record.block).cmp(&(&b.record.cell, b.record.block)));
@@ -254,7 +270,7 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
     let not_tried = advice::Seen { plan, configurations: &configurations, cells: &cells }
         .not_tried(recommendation.run.as_ref().unwrap_or(&baseline));
 
-    Analysis {
+    let analysis = Analysis {
         format_version: Analysis::VERSION,
         run: input.run.clone(),
         experiment: plan.experiment.clone(),
@@ -281,13 +297,15 @@ pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
         cache_effects,
         cache_curves,
         stopped: plan.adaptive.as_ref().and_then(|a| a.stopped.clone()),
+        rested: plan.adaptive.as_ref().map_or_else(Vec::new, experiment::Adaptive::rested),
         recommendation,
         margin,
         seed: plan.seed,
         residual_spreads: throughput.spreads().collect(),
         basis: plan.money.basis.clone(),
         environment: input.environment.clone(),
-    }
+    };
+    (analysis, throughput)
 }
 
 /// What was under test, in words.

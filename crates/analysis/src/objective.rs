@@ -19,7 +19,7 @@ pub struct Objectives<'a> {
     cells: &'a [CellAnalysis],
     figures: &'a Figures<'a>,
     /// Each interval misses the truth in this share of experiments: the level of all verdicts over all checks
-    /// (Bonferroni).
+    /// (Bonferroni). Where a run looks several times, each look has its share of it.
     level: f64,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Objectives<'a> {
         let contrast: Option<Contrast> = Samples::new(peers.iter().map(Vec::as_slice)).level(&ours);
         Some(match contrast {
             Some(contrast) => {
-                let (low, high) = contrast.interval(self.level);
+                let (low, high) = contrast.interval(self.level * self.figures.share_of(&place.id));
                 (Range { median: mean.exp(), low, high }, true)
             }
             None => {

@@ -1,7 +1,5 @@
 //! Is it known well enough to stop? The rule of `repetitions = "auto"`.
 
-use experiment::Adaptive;
-
 use crate::document::{Analysis, ValueVerdict};
 
 /// Before this many blocks only gaps that are clear end the run: with so few, a narrow interval is often luck.
@@ -26,11 +24,12 @@ pub struct Widest {
     pub known: Option<(f64, f64)>,
 }
 
-/// Looks at the ratio of every cell to the baseline, and at what steps are worth. A cell without a tested ratio (all
-/// its trials, or the baseline's, are invalid) is not known: more repetitions may help it.
-pub fn precision(analysis: &Analysis, adaptive: &Adaptive, blocks: u32) -> Precision {
+/// Looks at the ratio of every cell to the baseline (wanted to +-`precision`, a share), and at what steps are worth. A
+/// cell without a tested ratio (all its trials, or the baseline's, are invalid) is not known: more repetitions may help
+/// it.
+pub fn precision(analysis: &Analysis, precision: f64, blocks: u32) -> Precision {
     let narrow_counts = blocks >= BLOCKS_FOR_NARROW;
-    let is_narrow = |half: f64| narrow_counts && half <= (1.0 + adaptive.precision).ln();
+    let is_narrow = |half: f64| narrow_counts && half <= (1.0 + precision).ln();
     let mut enough = true;
     let mut widest: Option<(f64, Widest)> = None;
     for cell in analysis.cells.iter().filter(|c| c.configuration != analysis.baseline) {

@@ -1,5 +1,6 @@
 //! The directory of a run: created once, opened to read, locked to write.
 
+mod adaptive;
 mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,9 +207,10 @@ impl RunDirectory {
         journal::read(&self.journal_path())
     }
 
-    /// Whether nothing is left to do: no trial, and no search that may come to more of them.
+    /// Whether nothing is left to do: no trial, no look that may call for more of them, and no search that may come to
+    /// more of them.
     pub fn is_finished(&self) -> Result<bool> {
-        if !self.remaining()?.is_empty() {
+        if !self.remaining()?.is_empty() || self.is_undecided()? {
             return Ok(false);
         }
         let searched = self.events(|event| match event {
@@ -254,15 +256,6 @@ impl RunDirectory {
             }
         }
         Ok(origins)
-    }
-
-    /// After which block an adaptive run stopped, and why.
-    pub fn enough(&self) -> Result<Option<(u32, String)>> {
-        let all = self.events(|event| match event {
-            JournalEvent::Enough { blocks, reason } => Some((blocks, reason)),
-            _ => None,
-        });
-        Ok(all?.into_iter().next())
     }
 
     /// Cells that the user skips: no more of their trials are done.

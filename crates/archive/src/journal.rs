@@ -8,7 +8,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use evidence::{DataSetOrigin, RateProbe};
-use experiment::Round;
+use experiment::{NextBlock, Resting, Round};
 use serde::{Deserialize, Serialize};
 
 use crate::{Result, RunError, files};
@@ -72,12 +72,17 @@ pub enum JournalEvent {
         /// What was wrong with it.
         reason: String,
     },
+    /// An adaptive run goes on with a block of the cells that still matter.
+    NextBlock(NextBlock),
     /// An adaptive run needs no more blocks than these.
     Enough {
         /// Blocks that count; later ones are not begun.
         blocks: u32,
-        /// Why: precise enough, or which budget is spent.
+        /// Why: precise enough, decided, or which budget is spent.
         reason: String,
+        /// Cells that rest for a reason of their own, where cells may rest.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        resting: Vec<Resting>,
     },
     /// The user wants no more trials of a cell.
     CellSkipped {

@@ -1,52 +1,111 @@
-//! `repetitions = "auto"`: after each whole block, is it known well enough, or is a budget spent?
+//! Runs that decide for themselves how often they repeat: after a block, is enough known, or is a budget spent?
 //!
-//! Only whole blocks are looked at, because ratios pair the trials of a block; and stopping looks at how *narrow*
-//! intervals are and how *clear* of their thresholds, not at whether a difference has just become significant, which
-//! would make false winners in 23 % of experiments.
+//! `repetitions = "auto"`: only whole blocks are looked at, because ratios pair the trials of a block; and stopping
+//! looks at how *narrow* intervals are and how *clear* of their thresholds, not at whether a difference has just become
+//! significant, which would make false winners in 23 % of experiments.
+//!
+//! `repetitions = "adaptive"` stops when what is open is shown, at looks that share out the level, and rests cells:
+//! `analysis::next_block`. What it comes to stands in the journal before the next trial begins.
 
-use analysis::Widest;
+use analysis::{Budget, Next, StopsBecause, Widest};
 use archive::JournalEvent;
-use experiment::{Adaptive, PlannedTrial};
+use experiment::{Aim, NextBlock, PlannedTrial};
 
 use super::failure::Failure;
 use super::run::Run;
 use crate::measured::Measured;
 
-/// Called after a trial. Returns whether the run may stop; then the journal says why.
-pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial, elapsed_s: f64) -> Result<bool, Failure> {
+/// Called after a trial. Returns whether a run that is after ratios may stop; then the journal says why.
+pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial) -> Result<bool, Failure> {
     let (directory, plan) = (run.directory, run.plan());
-    let Some(adaptive) = &plan.adaptive else { return Ok(false) };
+    let Some((adaptive, Aim::Ratios { precision })) = plan.adaptive.as_ref().map(|a| (a, a.aim)) else {
+        return Ok(false);
+    };
     let remaining = directory.remaining()?;
     if remaining.is_empty() || remaining.iter().any(|t| t.block <= after.block) {
         return Ok(false);
     }
     let blocks = after.block;
     let measured = Measured::read(directory)?;
-    let known = analysis::precision(&analysis::analyse(&measured.evidence(directory)), adaptive, blocks);
+    let known = analysis::precision(&analysis::analyse(&measured.evidence(directory)), precision, blocks);
     let widest = in_words(known.widest.as_ref());
     let begun = || plan.trials.iter().filter(|t| t.block <= blocks);
-    let spent = spent(adaptive, elapsed_s, || plan.usd_of(begun()));
+    let spent = analysis::spent(adaptive, directory.seconds_of_trials()?, || plan.usd_of(begun()));
+    let wanted = precision * 100.0;
     let reason = if known.enough && blocks >= adaptive.blocks_min {
         format!(
-            "after {blocks} blocks every ratio is known to +-{:.0} % or is clear of 1 by twice its interval (widest: \
-             {})",
-            adaptive.precision * 100.0,
-            widest
+            "after {blocks} blocks every ratio is known to +-{wanted:.0} % or is clear of 1 by twice its interval \
+             (widest: {widest})"
         )
     } else if let Some(budget) = spent {
         format!(
-            "after {blocks} blocks the budget of {budget} was spent before every ratio was known to +-{:.0} % (widest: \
-             {})",
-            adaptive.precision * 100.0,
-            widest
+            "after {blocks} blocks {} before every ratio was known to +-{wanted:.0} % (widest: {widest})",
+            is_spent(budget)
         )
     } else {
-        run.say(&format!("after {blocks} blocks: not known well enough yet (widest: {})", widest));
+        run.say(&format!("after {blocks} blocks: not known well enough yet (widest: {widest})"));
         return Ok(false);
     };
     run.say(&format!("enough repetitions: {reason}"));
-    run.note(JournalEvent::Enough { blocks, reason })?;
+    run.note(JournalEvent::Enough { blocks, reason, resting: Vec::new() })?;
     Ok(true)
+}
+
+/// Called when nothing remains of the trials that a run was called to. Returns whether a run whose cells may rest goes
+/// on with another block; the journal says which, or why with none.
+pub(super) fn goes_on(run: &Run<'_>) -> Result<bool, Failure> {
+    let directory = run.directory;
+    let rests_cells = run.plan().adaptive.as_ref().is_some_and(|adaptive| adaptive.rests_cells());
+    if !rests_cells || directory.enough()?.is_some() || !directory.remaining()?.is_empty() {
+        return Ok(false);
+    }
+    let measured = Measured::read(directory)?;
+    let (trials_s, skipped) = (directory.seconds_of_trials()?, directory.skipped()?);
+    match analysis::next_block(&measured.evidence(directory), trials_s, &skipped) {
+        None => Ok(false),
+        Some(Next::Block(next)) => {
+            run.say(&called(&next));
+            run.note(JournalEvent::NextBlock(next))?;
+            Ok(true)
+        }
+        Some(Next::Stop { after_block: blocks, because, resting }) => {
+            let reason = format!("after {blocks} blocks {}", stops(because));
+            run.say(&format!("enough repetitions: {reason}"));
+            run.note(JournalEvent::Enough { blocks, reason, resting })?;
+            Ok(false)
+        }
+    }
+}
+
+/// Which cells the next block holds.
+fn called(next: &NextBlock) -> String {
+    let (cells, resting) = (next.cells.len(), next.resting.len());
+    match resting {
+        0 => format!("block {}: all {cells} cells still matter", next.block),
+        _ => format!(
+            "block {}: {} still matter, {resting} of {} rest",
+            next.block,
+            next.cells.join(", "),
+            cells + resting
+        ),
+    }
+}
+
+/// Why a run whose cells may rest ends, for people.
+fn stops(because: StopsBecause) -> String {
+    match because {
+        StopsBecause::Decided => "nothing is open that repetitions would decide".to_owned(),
+        StopsBecause::OutOfReach { blocks_max } => format!(
+            "what is open would most likely stay open up to the most that there may be ({blocks_max}): more \
+             repetitions, or less noise, would tell"
+        ),
+        StopsBecause::MostBlocks => "there were as many as there may be".to_owned(),
+        StopsBecause::Spent(budget) => format!("{} before the answer was decided", is_spent(budget)),
+        StopsBecause::NotWorthIt { loss_usd, horizon_months, block_usd } => format!(
+            "another would cost ${block_usd:.2}, and the choice that leads is expected to lose less than \
+             ${loss_usd:.2} in {horizon_months} months"
+        ),
+    }
 }
 
 /// The ratio that is known worst, for people.
@@ -60,9 +119,10 @@ fn in_words(widest: Option<&Widest>) -> String {
     }
 }
 
-/// Which budget is spent, if one is.
-fn spent(adaptive: &Adaptive, elapsed_s: f64, usd: impl Fn() -> Option<f64>) -> Option<String> {
-    let time = adaptive.budget_s.filter(|budget| elapsed_s >= *budget);
-    let money = adaptive.budget_usd.filter(|budget| usd().is_some_and(|usd| usd >= *budget));
-    time.map(|s| format!("{:.0} minutes", s / 60.0)).or_else(|| money.map(|usd| format!("${usd:.2}")))
+/// That a budget is spent, for people.
+fn is_spent(budget: Budget) -> String {
+    match budget {
+        Budget::Seconds(s) => format!("the budget of {:.0} minutes was spent", s / 60.0),
+        Budget::Usd(usd) => format!("the budget of ${usd:.2} was spent"),
+    }
 }

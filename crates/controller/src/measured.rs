@@ -1,6 +1,6 @@
 //! The evidence of a run directory, measured: what `report` and `compare` start from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,14 +31,11 @@ impl Measured {
     pub fn read_after(directory: &RunDirectory, known: Vec<TrialMeasurement>) -> Result<Self, Failure> {
         let mut job = directory.job().clone();
         let plan = &mut job.plan;
-        if let Some((blocks, reason)) = directory.enough().map_err(Failure::work)? {
-            plan.trials.retain(|t| t.block <= blocks);
-            if let Some(adaptive) = &mut plan.adaptive {
-                adaptive.stopped = Some(reason);
-            }
-        }
+        plan.trials = directory.called_for().map_err(Failure::work)?;
+        plan.adaptive = directory.adaptive().map_err(Failure::work)?;
         let mut done = directory.done();
-        done.retain(|t| plan.trials.contains(t));
+        let called: HashSet<&PlannedTrial> = plan.trials.iter().collect();
+        done.retain(|t| called.contains(t));
         let skipped = skipped(plan, &directory.skipped().map_err(Failure::work)?, &done);
         plan.trials.retain(|t| skipped.iter().all(|of| of.cell != t.cell) || done.contains(t));
         let mut known: BTreeMap<(String, u32), TrialMeasurement> =

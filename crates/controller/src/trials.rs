@@ -49,18 +49,32 @@ pub(super) fn through(directory: &RunDirectory, agents: &mut Agents, settings: &
 /// A trial that is to be done, and the seconds that the plan expects of it.
 type Due = VecDeque<(PlannedTrial, f64)>;
 
-/// What is missing of the trials that are planned.
+/// What is missing of the trials that are planned; of those whose number is found out, until enough is known.
 fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
-    let plan = run.plan();
-    let began = Instant::now();
-    let mut pace = Pace::default();
-    let mut failures_in_a_row = 0;
-    let mut done = 0;
-    let before = run.directory.done().len();
-    if plan.search.is_some() {
+    if run.plan().search.is_some() {
         // Searches have added cells.
         learn(run)?;
     }
+    let mut so_far = SoFar::default();
+    while pass(run, &mut so_far)? && adaptive::goes_on(run)? {
+        // So has a look.
+        learn(run)?;
+    }
+    Ok(())
+}
+
+/// What earlier trials showed of those to come.
+#[derive(Default)]
+struct SoFar {
+    pace: Pace,
+    failures_in_a_row: u32,
+}
+
+/// The trials that the run has been called to and that are missing. Returns whether it got to their end.
+fn pass(run: &mut Run<'_>, so_far: &mut SoFar) -> Result<bool, Failure> {
+    let plan = run.plan();
+    let mut done = 0;
+    let before = run.directory.done().len();
     let mut due = due(run)?;
     loop {
         if heed(run, due.len())? {
@@ -68,10 +82,10 @@ fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
             due = self::due(run)?;
             continue;
         }
-        let Some((planned, expected_s)) = due.pop_front() else { return Ok(()) };
+        let Some((planned, expected_s)) = due.pop_front() else { return Ok(true) };
         run.check_money(expected_s, due.len() + 1)?;
         let trial_began = Instant::now();
-        let left = time_left(&pace, expected_s, &due, trial_began);
+        let left = time_left(&so_far.pace, expected_s, &due, trial_began);
         run.agents.screen.publish_here(|site| {
             site.left = (!plan.place.is_simulated()).then_some(left);
             site.next = due.iter().take(NEXT_SHOWN).map(|(trial, _)| trial.clone()).collect();
@@ -80,33 +94,29 @@ fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
         let screen = run.agents.screen.clone();
         let next = || screen.wishes().first_of(due.iter().map(|(trial, _)| trial)).cloned();
         let completion = trial::run(run, &planned, &next, position)?;
-        pace.took(trial_began.elapsed().as_secs_f64(), expected_s);
+        so_far.pace.took(trial_began.elapsed().as_secs_f64(), expected_s);
         match completion {
-            Completion::Completed => failures_in_a_row = 0,
+            Completion::Completed => so_far.failures_in_a_row = 0,
             // A database that cannot be started, or a client that is lost, will fail the next time too: stop before
             // hours are wasted.
-            Completion::Failed(last) if failures_in_a_row + 1 == FAILURES_IN_A_ROW => {
+            Completion::Failed(last) if so_far.failures_in_a_row + 1 == FAILURES_IN_A_ROW => {
                 return Err(Failure::TrialsFailed {
                     trials: FAILURES_IN_A_ROW,
                     last,
                     run: run.directory.path().to_owned(),
                 });
             }
-            Completion::Failed(_) => failures_in_a_row += 1,
+            Completion::Failed(_) => so_far.failures_in_a_row += 1,
         }
         done += 1;
         (run.settings.evidence_grew)(run.directory);
-        let spent_s = if plan.place.is_simulated() {
-            if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || due.is_empty() {
-                run.say(&format!("[{done} of {}] simulated", done + due.len()));
-            }
-            done as f64 * (plan.shape.warmup_s + plan.shape.duration_s)
-        } else {
+        if !plan.place.is_simulated() {
             say_standings(run, &planned, &due);
-            began.elapsed().as_secs_f64()
-        };
-        if adaptive::enough(run, &planned, spent_s)? {
-            return Ok(());
+        } else if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || due.is_empty() {
+            run.say(&format!("[{done} of {}] simulated", done + due.len()));
+        }
+        if adaptive::enough(run, &planned)? {
+            return Ok(false);
         }
     }
 }

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use workload::{Arrivals, Definition};
 
 use crate::{
-    ClientCost, ConsistencyLevels, DataLayout, Own, PRODUCTS, Place, Placement, Started, VolumeKind, WatchedNode,
+    Adaptive, ClientCost, ConsistencyLevels, DataLayout, Own, PRODUCTS, Place, Placement, Started, VolumeKind,
+    WatchedNode,
 };
 use product::Product;
 
@@ -314,23 +315,6 @@ pub struct Find {
     /// How requests arrive.
     #[serde(rename = "poisson")]
     pub arrivals: Arrivals,
-}
-
-/// `repetitions = "auto"`: whole blocks are added until the ratios are known well enough.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Adaptive {
-    /// Half-width of the 95 % interval of each ratio to the baseline, as a share: 0.05 is +-5 %.
-    pub precision: f64,
-    /// Fewest blocks.
-    pub blocks_min: u32,
-    /// Most blocks.
-    pub blocks_max: u32,
-    /// No new block is begun after this many seconds of the run; `None`: no bound.
-    pub budget_s: Option<f64>,
-    /// No new block is begun once the trials would have cost this much; `None`: no bound.
-    pub budget_usd: Option<f64>,
-    /// Why no more blocks were run, once that is so.
-    pub stopped: Option<String>,
 }
 
 /// How requests are offered.

@@ -4,6 +4,7 @@
 //! the [`Plan`] of cells and trials, and [`setups()`] says what its configurations become on a machine. All are pure.
 
 mod access;
+mod adaptive;
 mod assignment;
 mod attached;
 mod aws;
@@ -59,6 +60,7 @@ mod warming;
 mod words;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
+pub use adaptive::{Adaptive, Aim, NextBlock, Rested, Resting, RestsBecause};
 pub use assignment::{Assignment, set};
 pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
@@ -80,8 +82,8 @@ pub use draft::{Draft, Origins, RecordShape, draft};
 pub use ebs_cards::EbsCards;
 pub use existing::{ExistingCluster, IdentityFiles, TlsFiles};
 pub use experiment::{
-    Adaptive, Configuration, ConfiguredVolume, Database, Dataset, Experiment, Find, Instance, Load, LoadLevel,
-    Patience, Target, part_of,
+    Configuration, ConfiguredVolume, Database, Dataset, Experiment, Find, Instance, Load, LoadLevel, Patience, Target,
+    part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use imported::{ImportedConfiguration, ImportedRun, ImportedTrial, mix_of};

@@ -1,7 +1,7 @@
 //! Wrong input is refused with its place, what was expected, and the nearest valid name.
 
 use crate::story::{GOOD, accepted, and, read, refused};
-use experiment::{ParseContext, Provider, ReadFor, parse};
+use experiment::{Aim, ParseContext, Provider, ReadFor, parse};
 
 #[test]
 fn the_good_file_is_good() {
@@ -73,6 +73,28 @@ fn every_wrong_input_is_refused_at_its_place() {
             "concurrency = [10]\nrepetitions = 3\nprecision = 0.05",
             "precision is for repetitions = \"auto\"",
         ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nrepetitions = \"adaptive\"\nprecision = 0.05",
+            "precision is for repetitions = \"auto\"",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nrepetitions = \"auto\"\nhorizon_months = 12",
+            "horizon_months is for repetitions = \"adaptive\"",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nbudget_minutes = 5",
+            "budget_minutes is for repetitions = \"auto\" or \"adaptive\"",
+        ),
+        (
+            "concurrency = [10]",
+            "rate = [100]\nrepetitions = \"adaptive\"\nhorizon_months = 12",
+            "horizon_months weighs throughput for money, and with rate something else decides",
+        ),
+        ("concurrency = [10]", "concurrency = [10]\nrepetitions = \"often\"", "repetitions cannot be \"often\""),
+        ("concurrency = [10]", "rate = \"find\"\nrepetitions = \"adaptive\"", "looks at ratios between configurations"),
         (
             "concurrency = [10]",
             "concurrency = [10]\nwarmup = \"auto\"\nwarmup_s = 5",
@@ -305,6 +327,22 @@ fn repetitions_and_warm_up_may_decide_for_themselves() {
     let load = accepted(&text).load;
     let adaptive = load.adaptive.unwrap();
     assert_eq!((adaptive.blocks_min, adaptive.blocks_max, load.repetitions), (3, 12, 12));
-    assert_eq!((adaptive.precision, adaptive.budget_s), (0.1, Some(1800.0)));
+    assert_eq!((adaptive.aim, adaptive.budget_s), (Aim::Ratios { precision: 0.1 }, Some(1800.0)));
     assert_eq!(load.warmup_max_s, Some(300.0));
+}
+
+#[test]
+fn repetitions_may_go_on_until_the_answer_is_decided() {
+    let adaptive = |more: &str| {
+        let load = format!("concurrency = [10]\nrepetitions = \"adaptive\"\n{more}");
+        let load = accepted(&GOOD.replacen("concurrency = [10]", &load, 1)).load;
+        assert_eq!(load.repetitions, load.adaptive.as_ref().unwrap().blocks_max);
+        load.adaptive.unwrap()
+    };
+    let plain = adaptive("");
+    assert_eq!((plain.blocks_min, plain.blocks_max), (3, 12));
+    assert_eq!(plain.aim, Aim::Answer { horizon_months: None });
+    let bounded = adaptive("max_repetitions = 6\nbudget_minutes = 30\nbudget_usd = 5\nhorizon_months = 12");
+    assert_eq!((bounded.blocks_max, bounded.budget_s, bounded.budget_usd), (6, Some(1800.0), Some(5.0)));
+    assert_eq!(bounded.aim, Aim::Answer { horizon_months: Some(12.0) });
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod adaptive_stories;
 mod aws_clean_stories;
 mod aws_quota_stories;
 mod beside_stories;

@@ -53,9 +53,10 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
 
 /// What is measured, and how long that takes.
 fn matrix(plan: &Plan) -> Vec<String> {
+    let at_most = if plan.adaptive.as_ref().is_some_and(|a| a.rests_cells()) { "at most " } else { "" };
     let trials = match &plan.search {
         Some(search) => several_of(search.searches.len() as u64, "rate to find", "rates to find"),
-        None => several(plan.trials.len() as u64, "trial"),
+        None => format!("{at_most}{}", several(plan.trials.len() as u64, "trial")),
     };
     let mut lines = vec![format!("{}: {trials}", plan.experiment)];
     lines.extend(plan.question.clone());
@@ -97,7 +98,7 @@ fn matrix(plan: &Plan) -> Vec<String> {
         lines.push(format!("In each trial: {}; every acknowledged write is read back at its end", faults.join(", ")));
     }
     let time = if plan.place.is_simulated() { "Simulated" } else { "Estimated" };
-    lines.push(format!("{time} time: {}", duration(plan.estimated_s)));
+    lines.push(format!("{time} time: {at_most}{}", duration(plan.estimated_s)));
     lines
 }
 
@@ -162,7 +163,11 @@ fn cells(plan: &Plan) -> String {
         );
     }
     let levels = each_once(plan.cells.iter().map(|cell| labels::load(cell.load)));
-    let repetitions = plan.trials.iter().map(|t| t.block).max().unwrap_or(0);
+    let most = several(plan.trials.iter().map(|t| t.block).max().unwrap_or(0).into(), "repetition");
+    let repetitions = match plan.adaptive.as_ref().filter(|adaptive| adaptive.rests_cells()) {
+        Some(adaptive) => format!("{} to {most}", adaptive.blocks_min),
+        None => most,
+    };
     format!(
         "{} x {} x {} ({}) = {}, {} each",
         several(plan.configurations.len() as u64, "configuration"),
@@ -170,7 +175,7 @@ fn cells(plan: &Plan) -> String {
         several(levels.len() as u64, "load level"),
         levels.join(", "),
         several(plan.cells.len() as u64, "cell"),
-        several(repetitions.into(), "repetition"),
+        repetitions,
     )
 }
 

@@ -126,6 +126,12 @@ impl Layout {
         ours.filter_map(|(block, x)| Some((*x, *theirs.get(block)?))).collect()
     }
 
+    /// The last block that two cells have both; `None` where they have none in common.
+    pub fn last_block(&self, a: usize, b: usize) -> Option<u32> {
+        let theirs = &self.series[b].by_block;
+        self.series[a].by_block.keys().rev().copied().find(|block| theirs.contains_key(block))
+    }
+
     /// Cell `a` against cell `b` by pairs of the same block. `None` with fewer than three pairs.
     pub fn contrast(&self, a: usize, b: usize) -> Option<Contrast> {
         let differences: Vec<f64> = self.pairs(a, b).iter().map(|(a, b)| a - b).collect();

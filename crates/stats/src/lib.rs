@@ -11,6 +11,7 @@ mod estimate;
 mod fit;
 mod geometric;
 mod layout;
+mod looks;
 mod median;
 mod monotone;
 #[cfg(test)]
@@ -26,12 +27,13 @@ mod student;
 mod trend;
 mod variance;
 
-pub use contrast::{Contrast, LEVEL, REPETITIONS_MIN, holm_levels};
+pub use contrast::{Contrast, Foreseen, LEVEL, REPETITIONS_MIN, holm_levels};
 pub use crossing::{Crossing, Points, Residuals};
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use fit::Series;
 pub use geometric::{geometric_mean, ratio};
 pub use layout::{Layout, Outlier, Spread};
+pub use looks::Looks;
 pub use median::{Summary, median, quantile};
 pub use monotone::{Monotone, monotone_change};
 pub use samples::Samples;

@@ -1,6 +1,6 @@
 //! Student's t distribution, as far as tests and intervals need it.
 
-use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, StudentsT};
+use statrs::distribution::{ChiSquared, Continuous, ContinuousCDF, FisherSnedecor, StudentsT};
 
 fn distribution(degrees: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees).ok()
@@ -21,6 +21,13 @@ pub(crate) fn two_sided_p(t: f64, degrees: f64) -> Option<f64> {
 pub(crate) fn quantile(p: f64, degrees: f64) -> Option<f64> {
     (p > 0.0 && p < 1.0).then_some(())?;
     Some(distribution(degrees)?.inverse_cdf(p))
+}
+
+/// Mean of what `t` has above `floor`, counted as 0 where it has less: `E[max(T - floor, 0)]`. `None` with one degree
+/// of freedom or fewer, where it has no mean.
+pub(crate) fn mean_above(floor: f64, degrees: f64) -> Option<f64> {
+    let t = distribution(degrees).filter(|_| degrees > 1.0)?;
+    Some((degrees + floor * floor) / (degrees - 1.0) * t.pdf(floor) - floor * t.sf(floor))
 }
 
 /// Upper tail of the F distribution at `f`.
@@ -69,6 +76,17 @@ mod tests {
             assert!((got - expected).abs() < 1e-5, "{degrees}: {got}");
         }
         assert!((two_sided_p(2.0, 5.0).unwrap() - 0.101_939).abs() < 1e-5);
+        // The integral by a sum over a fine grid.
+        for (floor, degrees) in [(-1.0, 3.0), (0.0, 6.0), (1.5, 6.0), (2.0, 40.0)] {
+            let steps = 400_000;
+            let width = 1e-3;
+            let t = distribution(degrees).unwrap();
+            let part = |i: i32| (f64::from(i) + 0.5) * width * t.pdf(floor + (f64::from(i) + 0.5) * width) * width;
+            let sum: f64 = (0..steps).map(part).sum();
+            let got = mean_above(floor, degrees).unwrap();
+            assert!((got - sum).abs() < 1e-4, "{floor} {degrees}: {got} {sum}");
+        }
+        assert_eq!(mean_above(0.0, 1.0), None);
         assert_eq!(two_sided_p(f64::INFINITY, 3.0), Some(0.0));
         assert_eq!(two_sided_p(f64::NAN, 3.0), Some(1.0));
     }

@@ -27,7 +27,7 @@ mod scaling;
 pub(crate) mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION};
-use experiment::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, TrialShape};
+use experiment::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, Rested, TrialShape};
 use serde::{Deserialize, Serialize};
 
 use self::limit::SpreadKind;
@@ -90,6 +90,8 @@ pub struct Analysis {
     pub trials: TrialCounts,
     /// Why an adaptive run stopped repeating; `None` where the number of repetitions was fixed.
     pub stopped: Option<String>,
+    /// Cells that rested when an adaptive run ended, or so far: since which block, and why. Empty where none did.
+    pub rested: Vec<Rested>,
     /// The configurations as they were built, with what their volumes delivered.
     pub configurations: Vec<ConfigurationFacts>,
     /// Workloads, in the order of the experiment.

@@ -4,7 +4,7 @@ use analysis::{
     Analysis, Bound, BoundIs, HostId, LimitedHere, OfThisMachine, Provider, Ratio, TrialMeasurement, ValueVerdict,
     Verdict, VolumeRole, analyse, precision, rules,
 };
-use experiment::{Adaptive, Basis, ConfigurationMoney, Job, Money};
+use experiment::{Basis, ConfigurationMoney, Job, Money};
 
 use crate::story::{Reported, SECONDS, job, measured, place, record, run};
 
@@ -105,14 +105,12 @@ fn money_counts_what_is_shown_at_the_least() {
 /// A run that repeats until it is known does not repeat what this machine leaves open.
 #[test]
 fn what_no_repetition_would_decide_keeps_no_run_going() {
-    let adaptive =
-        Adaptive { precision: 0.05, blocks_min: 3, blocks_max: 20, budget_s: None, budget_usd: None, stopped: None };
     let analysis = analysed(Provider::Local, AT_ITS_VOLUME, AT_ITS_CPU, 500.0, |_| {});
     assert_eq!(analysis.value_of_money[0].verdict, ValueVerdict::NotDecided);
-    assert!(precision(&analysis, &adaptive, 3).enough);
+    assert!(precision(&analysis, 0.05, 3).enough);
     let mut by_luck = analysis;
     by_luck.value_of_money[0].throughput_ratio.bound = None;
-    assert!(!precision(&by_luck, &adaptive, 3).enough, "more would decide it");
+    assert!(!precision(&by_luck, 0.05, 3).enough, "more would decide it");
 }
 
 /// What was measured stays in the document; what of it carries over stands beside it.

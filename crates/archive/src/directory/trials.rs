@@ -31,13 +31,22 @@ impl RunDirectory {
         self.trial_path(&trial.cell, trial.block).is_dir()
     }
 
-    /// Trials to do, in the planned order: those without a directory in place, up to the block after which an adaptive
-    /// run stopped, and none of a cell that the user skips.
+    /// Trials that are to be had, in the planned order: of an adaptive run those that it was called to so far, up to
+    /// the block after which it stopped.
+    pub fn called_for(&self) -> Result<Vec<PlannedTrial>> {
+        let last = self.enough()?.map_or(u32::MAX, |(blocks, ..)| blocks);
+        let adaptive = self.adaptive()?;
+        let is_called =
+            |t: &&PlannedTrial| t.block <= last && adaptive.as_ref().is_none_or(|a| a.calls_for(t.block, &t.cell));
+        Ok(self.job.plan.trials.iter().filter(is_called).cloned().collect())
+    }
+
+    /// Those of them that are to be done: without a directory in place, and none of a cell that the user skips.
     pub fn remaining(&self) -> Result<Vec<PlannedTrial>> {
-        let last = self.enough()?.map_or(u32::MAX, |(blocks, _)| blocks);
         let skipped = self.skipped()?;
-        let missing = |t: &&PlannedTrial| t.block <= last && !skipped.contains(&t.cell) && !self.is_done(t);
-        Ok(self.job.plan.trials.iter().filter(missing).cloned().collect())
+        let mut trials = self.called_for()?;
+        trials.retain(|trial| !skipped.contains(&trial.cell) && !self.is_done(trial));
+        Ok(trials)
     }
 
     /// The trials that are in place, in planned order.

@@ -3,9 +3,10 @@
 use std::fs;
 use std::io::Write;
 
-use crate::story::{CELLS, create, intervals, record, samples, write};
+use crate::story::{CELLS, create, intervals, job, record, samples, write};
 use archive::{JournalEvent, RunDirectory, RunError};
 use evidence::FORMAT_VERSION;
+use experiment::{Adaptive, Aim, NextBlock, Resting, RestsBecause};
 
 #[test]
 fn what_remains_is_the_planned_order_minus_the_trials_in_place() {
@@ -70,6 +71,44 @@ fn a_kill_between_rename_and_journal_loses_no_trial_and_repeats_none() {
     }
     assert!(run.remaining().unwrap().is_empty());
     assert_eq!(run.trials().count(), 4);
+}
+
+/// A run whose cells may rest is called to its first blocks, then to what its journal says. It is finished once that
+/// says that it is enough: before, a look is due.
+#[test]
+fn an_adaptive_run_has_to_do_what_its_journal_calls_for() {
+    let parent = tempfile::tempdir().unwrap();
+    let whole = create(parent.path());
+    let mut job = job();
+    job.plan.adaptive = Some(Adaptive {
+        aim: Aim::Answer { horizon_months: None },
+        blocks_min: 1,
+        blocks_max: 2,
+        budget_s: None,
+        budget_usd: None,
+        called: Vec::new(),
+        stopped: None,
+        resting: Vec::new(),
+    });
+    let run = whole.part(job);
+    let left = || -> Vec<(u32, String)> { run.remaining().unwrap().into_iter().map(|t| (t.block, t.cell)).collect() };
+    assert_eq!(left(), [(1, CELLS[1].to_owned()), (1, CELLS[0].to_owned())]);
+    for cell in CELLS {
+        write(&run, cell, 1);
+    }
+    assert!(left().is_empty() && !run.is_finished().unwrap(), "a look is due");
+
+    let resting = vec![Resting { cell: CELLS[1].to_owned(), why: RestsBecause::Beaten { by: "gp2-320".to_owned() } }];
+    let next = NextBlock { block: 2, cells: vec![CELLS[0].to_owned()], resting: resting.clone() };
+    run.journal(JournalEvent::NextBlock(next.clone())).unwrap();
+    assert_eq!(left(), [(2, CELLS[0].to_owned())]);
+    write(&run, CELLS[0], 2);
+    let reason = "after 2 blocks there were as many as there may be".to_owned();
+    run.journal(JournalEvent::Enough { blocks: 2, reason: reason.clone(), resting: resting.clone() }).unwrap();
+    assert!(run.is_finished().unwrap());
+    assert_eq!(run.called_for().unwrap().len(), 3);
+    let adaptive = run.adaptive().unwrap().unwrap();
+    assert_eq!((adaptive.called, adaptive.stopped, adaptive.resting), (vec![next], Some(reason), resting));
 }
 
 #[test]

@@ -92,7 +92,7 @@ pub(super) fn place(
         && placed.len() > 1
     {
         let message = format!(
-            "repetitions = \"auto\" with {} batches: each would stop after another number of blocks",
+            "repetitions = {repetitions} with {} batches: each would stop after another number of blocks",
             placed.len()
         );
         mistakes.add(repetitions.span(), message, "state a number, or limits in which all machines stand at once");

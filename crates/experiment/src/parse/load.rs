@@ -1,13 +1,16 @@
 //! `[load]`: load levels and the shape of a trial.
 
+use std::ops::Range;
+
 use toml::Value;
 use workload::{Arrivals, Replayed};
 
 use super::clients::{self, Senders};
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
 use crate::mistakes::Collector;
+use crate::raw::RepetitionsWord;
 use crate::spanned::{Spanned, place};
-use crate::{Adaptive, Find, Load, LoadLevel, raw};
+use crate::{Adaptive, Aim, Find, Load, LoadLevel, raw};
 
 /// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
 const MOST_CONCURRENCY: i64 = 30_000;
@@ -157,8 +160,8 @@ fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
             "give duration_s",
         ),
         (
-            load.repetitions.as_ref().filter(|n| is_auto(n)).map(Spanned::span),
-            "repetitions = \"auto\" looks at ratios between configurations, \
+            load.repetitions.as_ref().filter(|n| n.is_str()).map(Spanned::span),
+            "repetitions = \"auto\" or \"adaptive\" looks at ratios between configurations, \
              and rate = \"find\" measures each at its own rates",
             "give a number of repetitions, at least 3",
         ),
@@ -172,10 +175,6 @@ fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
             mistakes.add(at, what, help);
         }
     }
-}
-
-fn is_auto(value: &Value) -> bool {
-    value.as_str() == Some("auto")
 }
 
 /// Refuses clients that cannot share each level.
@@ -235,41 +234,74 @@ fn warmup(load: &raw::Load, mistakes: &mut Collector<'_>) -> (f64, Option<f64>) 
     }
 }
 
-/// Fewest and, by default, most blocks of an adaptive run. With fewer than are tested the spread is hardly known;
-/// whether three are enough is the stopping rule's to say, which reckons with it.
-const ADAPTIVE_BLOCKS: (u32, i64) = (REPETITIONS_MIN, 20);
+const AUTO: &str = RepetitionsWord::Auto.name();
+const ADAPTIVE: &str = RepetitionsWord::Adaptive.name();
+/// Half-width of the interval of each ratio that `"auto"` is after.
+const PRECISION: f64 = 0.05;
+/// Most blocks by default: until ratios are known, and until an answer is decided. Fewest are as many as are tested;
+/// whether these are enough is the stopping rule's to say, which reckons with how little they know of the spread.
+const RATIOS_BLOCKS: i64 = 20;
+const ANSWER_BLOCKS: i64 = 12;
 
-/// A number of trials, or `"auto"` with its bounds.
+/// A number of trials, or `"auto"` or `"adaptive"` with their bounds.
 fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> (u32, Option<Adaptive>) {
-    if load.repetitions.as_ref().is_some_and(|n| is_auto(n)) {
-        let (least, most) = ADAPTIVE_BLOCKS;
-        let blocks_max = mistakes.integer(&load.max_repetitions, "max_repetitions", 2..=1_000, most) as u32;
-        let minutes = mistakes.stated_number(&load.budget_minutes, "budget_minutes", 0.1..=1e6);
-        let adaptive = Adaptive {
-            precision: mistakes.number(&load.precision, "precision", 0.001..=1.0, 0.05),
-            blocks_min: blocks_max.min(least),
-            blocks_max,
-            budget_s: minutes.map(|minutes| minutes * 60.0),
-            budget_usd: mistakes.stated_number(&load.budget_usd, "budget_usd", 0.01..=1e9),
-            stopped: None,
-        };
-        return (blocks_max, Some(adaptive));
-    }
-    let of_auto = [
-        ("precision", place(&load.precision)),
+    let word = load.repetitions.as_ref().and_then(|given| given.as_str());
+    let of_ratios = [("precision", place(&load.precision))];
+    let of_answer = [("horizon_months", place(&load.horizon_months))];
+    let of_both = [
         ("max_repetitions", place(&load.max_repetitions)),
         ("budget_minutes", place(&load.budget_minutes)),
         ("budget_usd", place(&load.budget_usd)),
     ];
-    let help = "remove it, or set repetitions = \"auto\"";
-    mistakes.stray(of_auto, |key| format!("{key} is for repetitions = \"auto\""), help);
+    if word != Some(AUTO) {
+        stray(of_ratios, "\"auto\"", mistakes);
+    }
+    if word != Some(ADAPTIVE) {
+        stray(of_answer, "\"adaptive\"", mistakes);
+    }
+    let (most, aim) = match word {
+        Some(AUTO) => {
+            let precision = mistakes.number(&load.precision, "precision", 0.001..=1.0, PRECISION);
+            (RATIOS_BLOCKS, Aim::Ratios { precision })
+        }
+        Some(ADAPTIVE) => {
+            let horizon_months = mistakes.stated_number(&load.horizon_months, "horizon_months", 0.01..=1_200.0);
+            (ANSWER_BLOCKS, Aim::Answer { horizon_months })
+        }
+        _ => {
+            stray(of_both, "\"auto\" or \"adaptive\"", mistakes);
+            return (number_of_repetitions(load, mistakes), None);
+        }
+    };
+    let blocks_max = mistakes.integer(&load.max_repetitions, "max_repetitions", 2..=1_000, most) as u32;
+    let minutes = mistakes.stated_number(&load.budget_minutes, "budget_minutes", 0.1..=1e6);
+    let adaptive = Adaptive {
+        aim,
+        blocks_min: blocks_max.min(REPETITIONS_MIN),
+        blocks_max,
+        budget_s: minutes.map(|minutes| minutes * 60.0),
+        budget_usd: mistakes.stated_number(&load.budget_usd, "budget_usd", 0.01..=1e9),
+        called: Vec::new(),
+        stopped: None,
+        resting: Vec::new(),
+    };
+    (blocks_max, Some(adaptive))
+}
+
+/// Keys that only runs have which decide for themselves how often they repeat.
+fn stray<const N: usize>(keys: [(&'static str, Option<Range<usize>>); N], of: &str, mistakes: &mut Collector<'_>) {
+    let help = format!("remove it, or set repetitions = {of}");
+    mistakes.stray(keys, |key| format!("{key} is for repetitions = {of}"), &help);
+}
+
+fn number_of_repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> u32 {
     let Some(given) = &load.repetitions else {
-        return (3, None);
+        return REPETITIONS_MIN;
     };
     let number = given.as_integer().filter(|n| (1..=1_000).contains(n));
     if number.is_none() {
-        let help = "a whole number from 1 to 1000, or \"auto\"";
+        let help = "a whole number from 1 to 1000, \"auto\" or \"adaptive\"";
         mistakes.add(given.span(), format!("repetitions cannot be {given}"), help);
     }
-    (number.map_or(3, |n| n as u32), None)
+    number.map_or(REPETITIONS_MIN, |n| n as u32)
 }

@@ -269,12 +269,24 @@ fn warms_up_to_rest(file: &raw::Experiment, workloads: &[Option<Definition>], mi
     }
 }
 
-/// A budget in USD needs to know what trials cost.
+/// A budget in USD needs to know what trials cost, and so does who weighs that against a wrong choice, by throughput
+/// for money.
 fn has_prices(file: &raw::Experiment, money: &Money, mistakes: &mut Collector<'_>) {
     let free = money.configurations.iter().find(|m| m.usd_per_month.is_none());
-    if let (Some(at), Some(free)) = (place(&file.load.budget_usd), free) {
-        let message = format!("budget_usd needs a price for every configuration, `{}` has none", free.configuration);
-        mistakes.add(at, message, free.missing.clone().unwrap_or_default());
+    let horizon = place(&file.load.horizon_months);
+    let keys = [("budget_usd", place(&file.load.budget_usd)), ("horizon_months", horizon.clone())];
+    for (key, at) in keys {
+        if let (Some(at), Some(free)) = (at, free) {
+            let message = format!("{key} needs a price for every configuration, `{}` has none", free.configuration);
+            mistakes.add(at, message, free.missing.clone().unwrap_or_default());
+        }
+    }
+    let is_replayed = file.workload.iter().any(|workload| workload.replay.is_some());
+    let other =
+        [("[objective]", file.objective.is_some()), ("rate", file.load.rate.is_some()), ("replay", is_replayed)];
+    if let (Some(at), Some((key, _))) = (horizon, other.into_iter().find(|(_, is_stated)| *is_stated)) {
+        let message = format!("horizon_months weighs throughput for money, and with {key} something else decides");
+        mistakes.add(at, message, "remove it");
     }
 }
 

@@ -51,17 +51,24 @@ pub(crate) struct Load {
     /// Measured operations at full scale; the trial ends at whichever comes first.
     pub operations: Option<Spanned<i64, u64>>,
     /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget
-    /// is spent (at least 3). Default 3.
-    pub repetitions: Option<Form<u32, AutoWord>>,
+    /// is spent (at least 3); or `"adaptive"`: repeat until the answer is decided, after 3 trials of each only the
+    /// cells that still matter to it. Default 3.
+    pub repetitions: Option<Form<u32, RepetitionsWord>>,
     /// With `repetitions = "auto"`: half-width of the 95 % interval of each ratio, as a share. Default 0.05.
     pub precision: Option<Spanned<f64>>,
-    /// With `repetitions = "auto"`: most trials of a cell. Default 20.
+    /// With `repetitions = "auto"` or `"adaptive"`: most trials of a cell. Default 20, and 12.
     pub max_repetitions: Option<Spanned<i64, u32>>,
-    /// With `repetitions = "auto"`: no new block is begun after this many minutes. Default: no bound.
+    /// With `repetitions = "auto"` or `"adaptive"`: no new block is begun after this many minutes of trials. Default:
+    /// no bound.
     pub budget_minutes: Option<Spanned<f64>>,
-    /// With `repetitions = "auto"`: no new block is begun once the trials would have cost this much, USD, each
-    /// configuration by the hour for its own trials. Needs a price for every configuration. Default: no bound.
+    /// With `repetitions = "auto"` or `"adaptive"`: no new block is begun once the trials would have cost this much,
+    /// USD, each configuration by the hour for its own trials. Needs a price for every configuration. Default: no
+    /// bound.
     pub budget_usd: Option<Spanned<f64>>,
+    /// With `repetitions = "adaptive"`: months for which a configuration is chosen. No new block is begun that would
+    /// cost more than the present best choice is expected to lose in this time, each configuration by the hour for its
+    /// own trials. Needs a price for every configuration, and closed loops without `[objective]`. Default: not weighed.
+    pub horizon_months: Option<Spanned<f64>>,
     /// Seed of the order of trials and of the key choosers. Default 1.
     pub seed: Option<Spanned<i64, u64>>,
     /// Client-side timeout of a request, seconds. Default 30.
@@ -73,6 +80,16 @@ words! {
     pub(crate) enum AutoWord {
         /// As many as it takes.
         Auto = "auto",
+    }
+}
+
+words! {
+    /// Instead of a number of trials.
+    pub(crate) enum RepetitionsWord {
+        /// Whole blocks, until every ratio to the baseline is known.
+        Auto = "auto",
+        /// Blocks of the cells that matter, until the answer is decided.
+        Adaptive = "adaptive",
     }
 }
 

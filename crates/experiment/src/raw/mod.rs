@@ -19,7 +19,7 @@ pub(crate) use cache_tier::CacheTier;
 pub(crate) use distribution::Distribution;
 pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use instance::{CardWord, WeightingWord};
-pub(crate) use load::Load;
+pub(crate) use load::{Load, RepetitionsWord};
 pub(crate) use own::{Column, HotSet, Size, StatementData, TableData};
 pub(crate) use settings::{DatabaseVersion, Keys, Section, Settings, Variant};
 pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod adaptive;
 mod bursts;
 mod caches;
 mod capacity;

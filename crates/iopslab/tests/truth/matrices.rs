@@ -34,18 +34,18 @@ struct Matrix {
 }
 
 /// Numbers below `n` from a seed.
-struct Dice(Random);
+pub struct Dice(pub Random);
 
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         (self.0.next_unit() * n as f64) as u64
     }
 
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len() as u64) as usize]
     }
 
-    fn one_in(&mut self, n: u64) -> bool {
+    pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 }
@@ -183,14 +183,14 @@ fn with_rates_beside(load: &str) -> String {
 
 /// What a cell truly does: operations a second, and p99 of the worst kind, microseconds.
 #[derive(Debug, Clone, Copy)]
-struct True {
-    rate: f64,
-    p99_us: f64,
+pub struct True {
+    pub rate: f64,
+    pub p99_us: f64,
 }
 
-type Truths = BTreeMap<(String, String, String), True>;
+pub type Truths = BTreeMap<(String, String, String), True>;
 
-fn key(configuration: &str, workload: &str, load: LoadLevel) -> (String, String, String) {
+pub fn key(configuration: &str, workload: &str, load: LoadLevel) -> (String, String, String) {
     (configuration.to_owned(), workload.to_owned(), format!("{load:?}"))
 }
 
@@ -202,7 +202,7 @@ fn beside(rate: f64, slack: f64) -> f64 {
     }
 }
 
-fn truths(story: &Story) -> Truths {
+pub fn truths(story: &Story) -> Truths {
     let job = story.job();
     let simulation = Simulation::new(&job, job.plan.place.truth().unwrap());
     let of_trial = |trial: &SimulatedTrial| {

@@ -7,7 +7,7 @@ use analysis::{
     Analysis, CellAnalysis, LimitKind, Ratio, RunEvidence, TrialEvidence, TrialMeasurement, ValueOfMoney, Verdict,
     analyse, measure,
 };
-use experiment::Job;
+use experiment::{Job, PlannedTrial};
 use simulator::Simulation;
 
 /// An experiment file in parts.
@@ -141,14 +141,13 @@ impl Story {
 /// All trials of a plan, measured.
 pub fn measured(job: &Job) -> Vec<TrialMeasurement> {
     let simulation = Simulation::new(job, job.plan.place.truth().unwrap());
-    job.plan
-        .trials
-        .iter()
-        .map(|planned| {
-            let trial = simulation.trial(planned).unwrap();
-            measure(&TrialEvidence { record: &trial.record, intervals: &trial.intervals, samples: &trial.samples })
-        })
-        .collect()
+    job.plan.trials.iter().map(|planned| measured_trial(&simulation, planned)).collect()
+}
+
+/// One of them.
+pub fn measured_trial(simulation: &Simulation, planned: &PlannedTrial) -> TrialMeasurement {
+    let trial = simulation.trial(planned).unwrap();
+    measure(&TrialEvidence { record: &trial.record, intervals: &trial.intervals, samples: &trial.samples })
 }
 
 pub fn evidence<'a>(run: &str, job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> {

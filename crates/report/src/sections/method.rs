@@ -1,6 +1,6 @@
 //! How to read a report: what the words mean and where the numbers come from.
 
-use analysis::Analysis;
+use analysis::{Analysis, CONFIDENCE};
 
 use crate::document::section::Section;
 use crate::document::table::Form;
@@ -48,8 +48,14 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .then(" and the logs. Recompute everything from it: ")
         .then(code(format!("iopslab report {}", analysis.run)))
         .then(".");
+    let mut own = analysis.cells.iter().filter_map(|cell| cell.throughput_ops_per_s);
+    let looks = own.any(|estimate| estimate.confidence > CONFIDENCE + 1e-9).then_some(
+        "The run looked at its evidence several times, and each look has a share of the level: an interval that is \
+         called one of 95 % is one of 97.5 % or more here, and verdicts and intervals of ratios are stricter alike.",
+    );
     let said = [
         Some(spread.into()),
+        looks.map(Text::from),
         Some(verdicts),
         Some(
             "Percentiles come from the merged HdrHistograms of all seconds of a trial and are never averaged inside \

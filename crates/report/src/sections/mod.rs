@@ -11,6 +11,7 @@ mod findings;
 mod limits;
 mod method;
 mod money;
+mod rested;
 mod results;
 mod scaling;
 mod work;
@@ -40,6 +41,7 @@ pub fn sections<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Vec<Section<'
         Section::new("throughput", "Throughput").drawn(move || bars::bars(analysis)),
         Section::new("latency", "Latency by percentile").drawn(move || curves::curves(analysis, charts)),
         results::section(analysis, charts),
+        rested::section(analysis),
         findings::section(analysis, charts),
         Section::new("trials", "Each trial").drawn(move || timeline::timelines(analysis, charts)),
         configurations::section(analysis),

@@ -92,6 +92,7 @@ pub fn empty(baseline: &str) -> Analysis {
         },
         trials: TrialCounts::default(),
         stopped: None,
+        rested: Vec::new(),
         capacities: Vec::new(),
         objective: None,
         cache_effects: Vec::new(),

@@ -41,7 +41,7 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
     }
     let remaining = directory.remaining().map_err(Failure::work)?;
     let again = to_repeat(&directory, user.args.retry_invalid)?;
-    let all = directory.plan().trials.len();
+    let all = directory.called_for().map_err(Failure::work)?.len();
     user.say(&format!("{}: {} of {all} trials are done", path.display(), all - remaining.len() - again.len()));
     let is_done = directory.is_finished().map_err(Failure::work)? && again.is_empty();
     let hands = match prices {

@@ -1,0 +1,399 @@
+//! `repetitions = "adaptive"`: from the evidence so far to the next block, or to the reason why there is none. The same
+//! evidence gives the same block.
+//!
+//! At a look a cell rests where more of it would not change the answer: its place is decided, something else is shown
+//! to be the better choice, or not even the most blocks would show what is open. All others make the next block, and
+//! the blocks up to the next look. What intervals show already has its share of the level there ([`stats::Looks`]).
+
+use std::collections::BTreeSet;
+
+use experiment::{Adaptive, Aim, NextBlock, Plan, PlannedTrial, Resting, RestsBecause};
+
+use crate::comparisons::{Comparisons, is_open};
+use crate::document::{
+    Analysis, AnswerOutcome, BoundIs, CellAnalysis, DecidedBy, Meets, OverallCandidate, Status, Verdict, WorkloadAnswer,
+};
+use crate::figures::looks;
+use crate::hardware::Hardware;
+
+/// What a run that may rest cells does next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// It goes on.
+    Block(NextBlock),
+    /// It ends.
+    Stop {
+        /// Blocks that count.
+        after_block: u32,
+        /// Why.
+        because: StopsBecause,
+        /// Cells that rest for a reason of their own; all others went on to the end.
+        resting: Vec<Resting>,
+    },
+}
+
+/// Why a run ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StopsBecause {
+    /// The answer's intervals leave nothing open that is to be decided.
+    Decided,
+    /// What they leave open under some workload and load the most blocks would leave open, too.
+    OutOfReach {
+        /// So many.
+        blocks_max: u32,
+    },
+    /// There were as many blocks as there may be.
+    MostBlocks,
+    /// A budget is spent.
+    Spent(Budget),
+    /// Another block costs more than the present best choice is expected to lose.
+    NotWorthIt {
+        /// What it is expected to lose at the most, USD.
+        loss_usd: f64,
+        /// In so many months.
+        horizon_months: f64,
+        /// What the next block would cost, USD.
+        block_usd: f64,
+    },
+}
+
+/// What a run may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// So many seconds of trials.
+    Seconds(f64),
+    /// So many dollars for its trials.
+    Usd(f64),
+}
+
+/// Which budget is spent, if one is, after trials of so many seconds and dollars.
+pub fn spent(adaptive: &Adaptive, trials_s: f64, usd: impl FnOnce() -> Option<f64>) -> Option<Budget> {
+    let time = adaptive.budget_s.filter(|budget| trials_s >= *budget);
+    let money = || adaptive.budget_usd.filter(|budget| usd().is_some_and(|usd| usd >= *budget));
+    time.map(Budget::Seconds).or_else(|| money().map(Budget::Usd))
+}
+
+/// An adaptive run up to here.
+pub struct SoFar<'a> {
+    /// Its plan, with the trials that it was called to.
+    pub plan: &'a Plan,
+    /// The same plan's.
+    pub adaptive: &'a Adaptive,
+    /// Seconds that trials took.
+    pub trials_s: f64,
+    /// Cells of which the user wants no more trials.
+    pub skipped: &'a BTreeSet<String>,
+}
+
+impl SoFar<'_> {
+    /// What comes next; the evidence is analysed where it is looked at.
+    pub fn next(&self, analysed: impl FnOnce() -> (Analysis, Comparisons)) -> Next {
+        let (done, most) = (self.adaptive.last_block(), self.adaptive.blocks_max);
+        let looks = looks(self.plan);
+        let stop = |because, resting| Next::Stop { after_block: done, because, resting };
+        let before = self.adaptive.called.last().filter(|_| done < most && !looks.is_due(done));
+        if let Some(before) = before.filter(|before| !before.cells.iter().any(|cell| self.skipped.contains(cell))) {
+            return match self.spent() {
+                Some(budget) => stop(StopsBecause::Spent(budget), before.resting.clone()),
+                None => Next::Block(NextBlock { block: done + 1, ..before.clone() }),
+            };
+        }
+        let (analysis, throughput) = analysed();
+        let seen = Seen {
+            plan: self.plan,
+            analysis: &analysis,
+            throughput: &throughput,
+            hardware: Hardware::of(&analysis.configurations, self.plan.baseline.as_deref()),
+            blocks_max: most,
+            is_last: done >= most,
+            last_share: looks.last_share(),
+        };
+        let (mut cells, mut resting) = (Vec::new(), Vec::new());
+        for (i, cell) in analysis.cells.iter().map(|cell| cell.id.clone()).enumerate() {
+            let skipped = self.skipped.contains(&cell).then_some(RestsBecause::Skipped);
+            match skipped.or_else(|| seen.rests(i)) {
+                Some(why) => resting.push(Resting { cell, why }),
+                None => cells.push(cell),
+            }
+        }
+        // What is to be run is one configuration: where one place stays open no other decides.
+        let because = if resting.iter().any(|resting| resting.why == RestsBecause::OutOfReach) {
+            Some(StopsBecause::OutOfReach { blocks_max: most })
+        } else if cells.is_empty() {
+            Some(StopsBecause::Decided)
+        } else if done >= most {
+            Some(StopsBecause::MostBlocks)
+        } else {
+            self.spent().map(StopsBecause::Spent).or_else(|| self.not_worth_it(&seen, &cells))
+        };
+        match because {
+            Some(because) => stop(because, resting),
+            None => Next::Block(NextBlock { block: done + 1, cells, resting }),
+        }
+    }
+
+    fn spent(&self) -> Option<Budget> {
+        spent(self.adaptive, self.trials_s, || self.plan.usd_of(self.plan.trials.iter()))
+    }
+
+    /// Knowing everything would be worth what the present best choice is expected to lose, and a block tells less than
+    /// everything: where it costs more than that it cannot pay for itself.
+    fn not_worth_it(&self, seen: &Seen<'_>, cells: &[String]) -> Option<StopsBecause> {
+        let Aim::Answer { horizon_months: Some(horizon_months) } = self.adaptive.aim else {
+            return None;
+        };
+        let block = self.adaptive.last_block() + 1;
+        let trials: Vec<PlannedTrial> = cells.iter().map(|cell| PlannedTrial { block, cell: cell.clone() }).collect();
+        let block_usd = self.plan.usd_of(trials.iter())?;
+        let loss_usd = seen.loses_usd_per_month(cells)? * horizon_months;
+        (loss_usd < block_usd).then_some(StopsBecause::NotWorthIt { loss_usd, horizon_months, block_usd })
+    }
+}
+
+/// What is seen at a look.
+struct Seen<'a> {
+    plan: &'a Plan,
+    analysis: &'a Analysis,
+    throughput: &'a Comparisons,
+    hardware: Hardware,
+    blocks_max: u32,
+    /// Whether there were as many blocks.
+    is_last: bool,
+    /// The share of the level that the last look has.
+    last_share: f64,
+}
+
+impl Seen<'_> {
+    /// Why a cell rests; `None` where more of it may change the answer.
+    fn rests(&self, cell: usize) -> Option<RestsBecause> {
+        let own = &self.analysis.cells[cell];
+        let answer = &self.analysis.recommendation;
+        if own.valid_trials == 0 {
+            return Some(RestsBecause::NoValidTrial);
+        }
+        if let (Status::Decided, Some(run)) = (answer.status, &answer.run) {
+            return Some(RestsBecause::Decided { run: run.clone() });
+        }
+        let Some(place) = answer.places.iter().find(|place| is_at(own, place)) else {
+            return Some(RestsBecause::NothingToCompare);
+        };
+        if !answer.everywhere.is_empty() {
+            return self.rests_everywhere(own, place);
+        }
+        match &place.outcome {
+            AnswerOutcome::Run { configuration, .. } => Some(RestsBecause::Decided { run: configuration.clone() }),
+            AnswerOutcome::TooFew { .. } => None,
+            AnswerOutcome::Between { break_even: true, configurations, .. }
+                if configurations.contains(&own.configuration) =>
+            {
+                Some(RestsBecause::Alike)
+            }
+            AnswerOutcome::Between { configurations, .. } => self.rests_between(cell, place, configurations),
+            AnswerOutcome::Unlike { best } => {
+                match best.iter().find(|best| best.configurations.contains(&own.configuration)) {
+                    Some(best) if best.configurations.len() == 1 => Some(RestsBecause::BestOfAlike),
+                    Some(best) => self.rests_between(cell, place, &best.configurations),
+                    None => Some(self.beaten(cell, place)),
+                }
+            }
+            AnswerOutcome::Withheld { .. } => Some(RestsBecause::Withheld),
+            AnswerOutcome::Nothing | AnswerOutcome::NoObjective => Some(RestsBecause::NothingToCompare),
+            AnswerOutcome::NoneMeets => Some(RestsBecause::Misses),
+            AnswerOutcome::AllLostWrites => Some(RestsBecause::NotConsidered),
+        }
+    }
+
+    /// The choice is between these configurations.
+    fn rests_between(&self, cell: usize, place: &WorkloadAnswer, open: &[String]) -> Option<RestsBecause> {
+        let own = &self.analysis.cells[cell];
+        let meets = meets(place, &own.configuration);
+        match (open.contains(&own.configuration), is_by_throughput(place)) {
+            (false, _) if meets == Some(Meets::No) => Some(RestsBecause::Misses),
+            (false, true) => Some(self.beaten(cell, place)),
+            (false, false) => Some(RestsBecause::CheaperMeets),
+            (true, true) => {
+                let are_bounds_open = open.iter().any(|name| self::meets(place, name) == Some(Meets::NotDecided));
+                let rests = !self.is_last && !are_bounds_open && self.is_out_of_reach(place, open);
+                rests.then_some(RestsBecause::OutOfReach)
+            }
+            (true, false) => rests_against_bounds(own, meets),
+        }
+    }
+
+    /// An objective has to be met in every place: whoever misses it in one is out in all.
+    fn rests_everywhere(&self, own: &CellAnalysis, place: &WorkloadAnswer) -> Option<RestsBecause> {
+        let all = &self.analysis.recommendation.everywhere;
+        let Some(overall) = all.iter().find(|one| one.configuration == own.configuration) else {
+            return Some(RestsBecause::NotConsidered);
+        };
+        let costs_no_more = |other: &OverallCandidate| match (other.usd_per_month, overall.usd_per_month) {
+            (Some(other), Some(ours)) => other <= ours,
+            _ => false,
+        };
+        match overall.meets {
+            Meets::Yes => Some(RestsBecause::Meets),
+            Meets::No => Some(RestsBecause::Misses),
+            Meets::NotDecided if all.iter().any(|other| other.meets == Meets::Yes && costs_no_more(other)) => {
+                Some(RestsBecause::CheaperMeets)
+            }
+            Meets::NotDecided => rests_against_bounds(own, meets(place, &own.configuration)),
+        }
+    }
+
+    /// Something in its place is shown to be better than a cell; else it is no choice.
+    fn beaten(&self, cell: usize, place: &WorkloadAnswer) -> RestsBecause {
+        let is_better = |other: &usize| {
+            let ratio = self.throughput.scaled(*other, cell, self.factor(place, *other, cell));
+            ratio.is_some_and(|ratio| ratio.verdict == Verdict::Faster)
+        };
+        let mut others = self.cells_at(place).into_iter().filter(|other| *other != cell);
+        match others.find(is_better) {
+            Some(by) => RestsBecause::Beaten { by: self.analysis.cells[by].configuration.clone() },
+            None => RestsBecause::NotConsidered,
+        }
+    }
+
+    fn cells_at(&self, place: &WorkloadAnswer) -> Vec<usize> {
+        (0..self.analysis.cells.len()).filter(|i| is_at(&self.analysis.cells[*i], place)).collect()
+    }
+
+    /// What makes a ratio of throughputs, of one cell over another, one of throughput for money, where that decides.
+    fn factor(&self, place: &WorkloadAnswer, one: usize, other: usize) -> f64 {
+        let usd = |i: usize| self.analysis.cells[i].usd_per_month.filter(|usd| *usd > 0.0);
+        match (place.by, usd(one), usd(other)) {
+            (DecidedBy::Throughput, ..) | (_, None, _) | (_, _, None) => 1.0,
+            (_, Some(one), Some(other)) => other / one,
+        }
+    }
+
+    /// Whether not even the most blocks would show one of these to be the choice. Settings of one hardware need not be
+    /// distinguished where there is other hardware.
+    fn is_out_of_reach(&self, place: &WorkloadAnswer, open: &[String]) -> bool {
+        let mut cells = self.cells_at(place);
+        cells.retain(|i| open.contains(&self.analysis.cells[*i].configuration));
+        let name = |i: usize| self.analysis.cells[i].configuration.as_str();
+        let is_same = |a: usize, b: usize| self.hardware.is_same(name(a), name(b));
+        let are_settings = cells.iter().all(|i| is_same(*i, cells[0]));
+        let may_win = |one: usize| {
+            let mut rivals = cells.iter().copied().filter(|other| *other != one);
+            rivals.all(|other| (!are_settings && is_same(one, other)) || self.may_win(place, one, other))
+        };
+        !cells.iter().any(|one| may_win(*one))
+    }
+
+    /// Whether the most blocks may show a cell to be a better choice than another, or to be as fast.
+    fn may_win(&self, place: &WorkloadAnswer, one: usize, other: usize) -> bool {
+        let tested = self.throughput.tested(one, other, self.last_share);
+        let foreseen = tested.and_then(|(contrast, level)| contrast.foreseen(self.blocks_max, level));
+        let Some(foreseen) = foreseen else {
+            return true;
+        };
+        let bound = self.throughput.bound(one, other).map(|bound| bound.is);
+        let carries = !matches!(bound, Some(BoundIs::AtMost | BoundIs::Nothing));
+        let may_be_better = carries && foreseen.high + self.factor(place, one, other).ln() > foreseen.half;
+        let apart = foreseen.low.max(-foreseen.high).max(0.0);
+        let may_be_same = bound.is_none() && apart + foreseen.half <= (1.0 + self.plan.decision.margin).ln();
+        may_be_better || may_be_same
+    }
+
+    /// USD a month that are expected to be lost at the most by running what leads now, in the place that is worst, of
+    /// those where these cells are: one of the leader, against as many of another as give its throughput. `None` where
+    /// that is not known.
+    fn loses_usd_per_month(&self, cells: &[String]) -> Option<f64> {
+        let is_open = |place: &&WorkloadAnswer| {
+            let mut here = self.cells_at(place).into_iter();
+            here.any(|i| cells.contains(&self.analysis.cells[i].id))
+        };
+        let mut open = self.analysis.recommendation.places.iter().filter(is_open);
+        open.try_fold(0.0, |worst: f64, place| Some(worst.max(self.loses_at(place)?)))
+    }
+
+    /// The sum over all others is no less than what the best of them gives more (as Bonferroni's bound), and ln of a
+    /// ratio no less than the share of the price that it saves.
+    fn loses_at(&self, place: &WorkloadAnswer) -> Option<f64> {
+        let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
+            return None;
+        };
+        let name = |i: usize| &self.analysis.cells[i].configuration;
+        let mut cells = self.cells_at(place);
+        cells.retain(|i| self.analysis.cells[*i].valid_trials > 0);
+        let leader = cells.iter().copied().find(|i| configurations.first() == Some(name(*i)))?;
+        let mut rivals = cells.iter().copied().filter(|i| *i != leader);
+        let share = rivals.try_fold(0.0, |sum: f64, rival| {
+            let (contrast, _) = self.throughput.tested(rival, leader, 1.0)?;
+            Some(sum + contrast.expected_above(1.0 / self.factor(place, rival, leader))?)
+        })?;
+        Some(self.analysis.cells[leader].usd_per_month? * share)
+    }
+}
+
+/// Whether a place is where a cell was measured, or one of several load levels of it.
+fn is_at(cell: &CellAnalysis, place: &WorkloadAnswer) -> bool {
+    cell.workload == place.workload && place.load.is_none_or(|load| load == cell.load)
+}
+
+/// Whether throughput decides there, for money or alone, perhaps within bounds.
+fn is_by_throughput(place: &WorkloadAnswer) -> bool {
+    place.load.is_some_and(|load| !is_open(load))
+}
+
+fn meets(place: &WorkloadAnswer, configuration: &str) -> Option<Meets> {
+    let mut candidates = place.candidates.iter();
+    candidates.find(|candidate| candidate.configuration == configuration).map(|candidate| candidate.meets)
+}
+
+fn rests_against_bounds(cell: &CellAnalysis, meets: Option<Meets>) -> Option<RestsBecause> {
+    match meets {
+        Some(Meets::Yes) => Some(RestsBecause::Meets),
+        Some(Meets::No) => Some(RestsBecause::Misses),
+        Some(Meets::NotDecided) if cell.withheld.is_some() => Some(RestsBecause::Withheld),
+        Some(Meets::NotDecided) | None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::job;
+
+    fn after(called: Vec<NextBlock>, (budget_s, budget_usd): (Option<f64>, Option<f64>)) -> Adaptive {
+        Adaptive {
+            aim: Aim::Answer { horizon_months: None },
+            blocks_min: 3,
+            blocks_max: 12,
+            budget_s,
+            budget_usd,
+            called,
+            stopped: None,
+            resting: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_budget_is_spent_once_it_is_reached() {
+        let of = |budgets, trials_s, usd| spent(&after(Vec::new(), budgets), trials_s, || usd);
+        assert_eq!(of((Some(60.0), None), 59.9, None), None);
+        assert_eq!(of((Some(60.0), None), 60.0, None), Some(Budget::Seconds(60.0)));
+        assert_eq!(of((None, Some(2.0)), 1e9, Some(1.99)), None);
+        assert_eq!(of((None, Some(2.0)), 0.0, Some(2.0)), Some(Budget::Usd(2.0)));
+        assert_eq!(of((None, Some(2.0)), 0.0, None), None, "nobody knows what trials cost");
+        assert_eq!(of((None, None), 1e9, Some(1e9)), None);
+    }
+
+    /// Between two looks nothing is analysed: what was decided goes on, unless a budget ends.
+    #[test]
+    fn between_looks_a_block_repeats_the_cells_of_the_one_before() {
+        let resting = vec![Resting { cell: "b".to_owned(), why: RestsBecause::Beaten { by: "a".to_owned() } }];
+        let before = NextBlock { block: 5, cells: vec!["a".to_owned()], resting: resting.clone() };
+        let next = |budget_s, trials_s| {
+            let mut job = job();
+            job.plan.adaptive = Some(after(vec![before.clone()], (budget_s, None)));
+            let adaptive = job.plan.adaptive.as_ref().unwrap();
+            let so_far = SoFar { plan: &job.plan, adaptive, trials_s, skipped: &BTreeSet::new() };
+            so_far.next(|| panic!("the evidence was looked at after 5 blocks"))
+        };
+        assert_eq!(next(Some(600.0), 599.0), Next::Block(NextBlock { block: 6, ..before.clone() }));
+        let because = StopsBecause::Spent(Budget::Seconds(600.0));
+        assert_eq!(next(Some(600.0), 600.0), Next::Stop { after_block: 5, because, resting });
+    }
+}
