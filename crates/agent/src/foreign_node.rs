@@ -11,7 +11,6 @@ use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, NotFound, OpenFile
 use wire::{Event, GivenByMachine, Observed, Reply, RequestError, StartedTrial, WatchTask, WatchedFacts};
 
 use super::outbox::Outbox;
-use super::product::gc_log;
 
 /// The end of a data file's name (Cassandra since 1.0, DSE, ScyllaDB).
 const DATA_FILE: &str = "-Data.db";
@@ -146,7 +145,7 @@ fn watch(machine: &str, seen: Seen, outbox: Outbox) -> Monitor {
         pid: Some(pid),
         is_database: true,
         devices: seen.devices,
-        gc_log: seen.gc_log.map(gc_log),
+        gc_log: seen.gc_log,
     };
     let mut is_gone = false;
     let sink = move |sample| {

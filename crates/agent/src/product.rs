@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use database::cassandra::GC_LOG;
 use database::{MemoryPlan, NodeLog};
 use experiment::{Setup, VolumeRole};
-use monitor::{CgroupFiles, LogSource, Sources};
+use monitor::{CgroupFiles, Sources};
 use reported::Series;
 
 /// The memory of a configuration's node.
@@ -34,13 +34,8 @@ pub(super) fn sources(
         pid: Some(pid),
         is_database: true,
         devices,
-        gc_log: logs.iter().find(|log| log.name == GC_LOG).map(|log| gc_log(log.path.clone())),
+        gc_log: logs.iter().find(|log| log.name == GC_LOG).map(|log| log.path.clone()),
     }
-}
-
-/// A log of a garbage collector. The database writes it: it could be a link to a file of root's, or a pipe.
-pub(super) fn gc_log(path: PathBuf) -> LogSource {
-    LogSource { path, open: guarded::open_no_link }
 }
 
 #[cfg(test)]

@@ -152,9 +152,7 @@ impl Volumes {
     /// Makes all of them ready for files; nothing happens to those that are.
     fn attach(&mut self) -> Result<(), StorageError> {
         self.mounted.iter_mut().try_for_each(|m| m.backing.attach(&m.root))?;
-        let Some(Striped { array, root }) = &mut self.striped else {
-            return Ok(());
-        };
+        let Some(Striped { array, root }) = &mut self.striped else { return Ok(()) };
         let members = self.mounted.iter().filter_map(|m| m.backing.member());
         array.build_and_mount(members, root)
     }
@@ -218,9 +216,7 @@ impl Volumes {
     /// From now on, until they are detached, served volumes are what their setups say, alone and together.
     pub fn behave(&self) -> Result<(), StorageError> {
         self.mounted.iter().try_for_each(|m| m.backing.behave(&m.setup))?;
-        let Some(limits) = self.instance_limits else {
-            return Ok(());
-        };
+        let Some(limits) = self.instance_limits else { return Ok(()) };
         // Those of one EBS card share it; where there are such, a volume on none is behind no path.
         let has_cards = self.mounted.iter().any(|m| m.setup.card.is_some());
         let mut sharing: BTreeMap<Option<u32>, Vec<ServedGauge>> = BTreeMap::new();
@@ -254,9 +250,7 @@ impl Volumes {
     pub fn read_ahead(&mut self) -> Result<(), StorageError> {
         for mounted in &self.mounted {
             let usual = mounted.backing.is_emulated().then_some(DISK_READ_AHEAD_KB);
-            let Some(kb) = self.read_ahead_kb.or(usual) else {
-                continue;
-            };
+            let Some(kb) = self.read_ahead_kb.or(usual) else { continue };
             // Volumes on one device, and those of an array, have one read-ahead.
             let is_new = |device: &String| self.read_ahead.values().all(|set| set.device() != device);
             let device = self.array_of(mounted).or_else(|| mounted.backing.device()).filter(is_new);

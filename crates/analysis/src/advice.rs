@@ -45,9 +45,7 @@ impl Seen<'_> {
         }
         let has_settings = |c: &&ConfigurationFacts| !self.plan.place.is_simulated() && c.exists_at.is_empty();
         let facts = self.configurations.iter().find(|c| c.name == configuration);
-        let Some(facts) = facts.filter(has_settings) else {
-            return Vec::new();
-        };
+        let Some(facts) = facts.filter(has_settings) else { return Vec::new() };
         let cells = self.cells.iter().filter(|c| c.configuration == configuration);
         let mut all = Vec::new();
         for cell in cells.filter(|cell| is_read_limited(cell)) {

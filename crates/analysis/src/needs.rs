@@ -6,25 +6,19 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cassandra_model::{
-    JVM, KEYS_IN_FILES, Line, OPTIONS_IN_FILES, TABLE, YAML, compaction_strategy, compare_versions, jvm, table, yaml,
+    JVM, KEYS_IN_FILES, OPTIONS_IN_FILES, STORAGE_MODE, TABLE, YAML, compaction_strategy, compare_versions,
+    has_storage_mode, have_the_same_files, jvm, table, yaml,
 };
 use experiment::{BandwidthWeighting, Section, Settings};
 
 use crate::document::{ConfigurationFacts, Need};
 use crate::hardware::is_same_but_for_settings;
 
-/// The key that decides in which format a version since 5.0 writes: iopslab has NONE, the file that it ships with
-/// CASSANDRA_4.
-const STORAGE_MODE: &str = "storage_compatibility_mode";
-
 /// What has to be done, or given, by what differs. Where more than settings, weighting and cards does, it is weighting
 /// alone: the network gives it whatever differs besides.
 pub fn needs(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> {
     let is_other_path = from.bandwidth_weighting != to.bandwidth_weighting || are_on_other_cards(from, to);
-    let alike = match is_other_path {
-        true => Cow::Owned(on_path_of(from, to)),
-        false => Cow::Borrowed(to),
-    };
+    let alike = if is_other_path { Cow::Owned(on_path_of(from, to)) } else { Cow::Borrowed(to) };
     let weighting = weighted(from, to).into_iter();
     if !is_same_but_for_settings(from, &alike) {
         return weighting.collect();
@@ -70,15 +64,15 @@ fn of_settings(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> 
     // Where only one is known they are of different runs.
     let versions = from.version.as_deref().zip(to.version.as_deref());
     let step = versions.map_or(Ordering::Equal, |(before, after)| compare_versions(before, after));
-    let have_other_files = versions.is_some_and(|(before, after)| before != after && !read_the_same(before, after));
+    let have_other_files = versions.is_some_and(|(before, after)| !have_the_same_files(before, after));
     let is_of_host = before.read_ahead_kb != after.read_ahead_kb;
     if step == Ordering::Greater && have_other_files {
         let host = is_of_host.then_some(Need::Host);
         return std::iter::once(Need::EarlierVersion).chain(host).collect();
     }
-    let has_mode = |version: &str| Line::of(version).map(|line| line >= Line::V5_0);
-    let is_mode_new =
-        versions.is_some_and(|(before, after)| (has_mode(before), has_mode(after)) == (Some(false), Some(true)));
+    let is_mode_new = versions.is_some_and(|(before, after)| {
+        (has_storage_mode(before), has_storage_mode(after)) == (Some(false), Some(true))
+    });
     let all = [
         (Need::Upgrade, step == Ordering::Less),
         (Need::SetBack, step == Ordering::Greater),
@@ -93,12 +87,6 @@ fn of_settings(from: &ConfigurationFacts, to: &ConfigurationFacts) -> Vec<Need> 
         (Need::Host, is_of_host),
     ];
     all.into_iter().filter(|(_, is)| *is).map(|(need, _)| need).collect()
-}
-
-/// Whether two versions read and write the same files: releases of one line do. An alpha or beta promises nothing.
-fn read_the_same(one: &str, other: &str) -> bool {
-    let line = Line::of(one);
-    line.is_some() && line == Line::of(other) && ![one, other].iter().any(|version| version.contains('-'))
 }
 
 /// Sections of products other than Cassandra, of whose settings nothing more is known here.

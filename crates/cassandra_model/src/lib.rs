@@ -15,7 +15,7 @@ mod table_options;
 pub use in_force::{is_value, values};
 pub use jvm_option::{jvm_option_name, kept_jvm_option};
 pub use known::{has_key, takes_parameters, versions};
-pub use line::{Line, compare_versions};
+pub use line::{Line, STORAGE_MODE, compare_versions, has_storage_mode, have_the_same_files};
 pub use product::KeptOption;
 pub use settings::{
     CHUNK_BYTES, JVM, KEYS_IN_FILES, OPTIONS_IN_FILES, TABLE, USUAL_STRATEGY, YAML, chunk_bytes, compaction_strategy,
@@ -34,7 +34,7 @@ pub static CASSANDRA: Product = Product {
     title: "Apache Cassandra",
     short: "Cassandra",
     default_version: DEFAULT_VERSION,
-    expected_version,
+    versions: || versions().collect(),
     sections: &[
         SettingsSection {
             name: JVM,
@@ -87,21 +87,3 @@ pub static CASSANDRA: Product = Product {
     lacks: &[],
     reports: &reported::cassandra::REPORTS,
 };
-
-/// A version whose jars and settings are known is supported.
-fn expected_version(version: &str) -> Option<String> {
-    let is_known = versions().any(|known| known == version);
-    (!is_known).then(|| format!("known: {}", versions().collect::<Vec<_>>().join(", ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_version_is_named_with_those_known() {
-        assert_eq!(expected_version(DEFAULT_VERSION), None);
-        let help = expected_version("3.11.19").expect("it is not known");
-        assert!(help.starts_with("known: ") && help.contains(DEFAULT_VERSION), "{help}");
-    }
-}

@@ -33,6 +33,21 @@ impl Line {
     }
 }
 
+/// The key that decides in which format a version since 5.0 writes: iopslab has NONE, the file that it ships with
+/// CASSANDRA_4.
+pub const STORAGE_MODE: &str = "storage_compatibility_mode";
+
+/// Whether a version has [`STORAGE_MODE`]; `None`: it is of no line that is known.
+pub fn has_storage_mode(version: &str) -> Option<bool> {
+    Line::of(version).map(|line| line >= Line::V5_0)
+}
+
+/// Whether two versions read and write the same files: releases of one line do. An alpha or beta promises nothing.
+pub fn have_the_same_files(one: &str, other: &str) -> bool {
+    let line = Line::of(one);
+    one == other || line.is_some() && line == Line::of(other) && ![one, other].iter().any(|v| v.contains('-'))
+}
+
 /// Whether a version comes before another: by their numbers, and an alpha before a beta before a release.
 pub fn compare_versions(one: &str, other: &str) -> Ordering {
     let parts = |version: &str| -> (Vec<u32>, bool, String, u32) {
@@ -58,6 +73,20 @@ mod tests {
         for other in ["4.10.1", "4.1", "3.11.19", "", "5.00.1"] {
             assert_eq!(Line::of(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn releases_of_one_line_have_the_same_files_and_an_alpha_has_its_own() {
+        for (one, other, is_so) in [
+            ("5.0.9", "5.0.10", true),
+            ("4.1.10", "5.0.9", false),
+            ("6.0-alpha2", "6.0.0", false),
+            ("6.0-alpha2", "6.0-alpha2", true),
+        ] {
+            assert_eq!((have_the_same_files(one, other), have_the_same_files(other, one)), (is_so, is_so), "{one}");
+        }
+        let modes = ["4.1.10", "5.0.9", "3.11.19"].map(has_storage_mode);
+        assert_eq!(modes, [Some(false), Some(true), None]);
     }
 
     #[test]

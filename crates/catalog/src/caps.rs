@@ -250,12 +250,8 @@ fn ceiling(
 }
 
 fn local(machine: &InstanceType) -> Vec<LocalAtSize> {
-    let Some(limits) = machine.local_limits() else {
-        return Vec::new();
-    };
-    let (Some(read), Some(write)) = (limits.read_iops, limits.write_iops) else {
-        return Vec::new();
-    };
+    let Some(limits) = machine.local_limits() else { return Vec::new() };
+    let (Some(read), Some(write)) = (limits.read_iops, limits.write_iops) else { return Vec::new() };
     let at = |iops: f64, bytes: Option<f64>, io_kib: f64| bytes.map_or(iops, |b| iops.min(b / 1024.0 / io_kib));
     SIZES_KIB
         .into_iter()

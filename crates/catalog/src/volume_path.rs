@@ -54,9 +54,7 @@ impl InstanceType {
         if let Some(kind) = kinds.iter().find(|kind| kind.cloud() != self.cloud()) {
             return Err(NotAttached::OtherCloud { instance: instance(), kind: *kind });
         }
-        let Some(first) = kinds.first().filter(|_| self.cloud() != Cloud::Aws) else {
-            return Ok(self.clone());
-        };
+        let Some(first) = kinds.first().filter(|_| self.cloud() != Cloud::Aws) else { return Ok(self.clone()) };
         if self.paths.is_empty() && self.ebs.is_some() {
             // A catalog file states one path for all.
             return Ok(self.clone());

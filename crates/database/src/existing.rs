@@ -163,9 +163,7 @@ impl Existing {
         let result = self.runtime.block_on(query).map_err(|error| failed(error.to_string()))?;
         let rows = result.into_rows_result().map_err(|error| failed(error.to_string()))?;
         let of_keyspace = rows.maybe_first_row::<(BTreeMap<String, String>,)>();
-        let Some((options,)) = of_keyspace.map_err(|error| failed(error.to_string()))? else {
-            return Ok(());
-        };
+        let Some((options,)) = of_keyspace.map_err(|error| failed(error.to_string()))? else { return Ok(()) };
         let copies = options.iter().filter(|(key, _)| *key != "class");
         let mut asked =
             copies.filter(|(key, _)| data_centre.is_none_or(|name| *key == name || *key == "replication_factor"));

@@ -14,9 +14,7 @@ const LINE_CHARACTERS: usize = 400;
 
 /// The last `lines` lines of a file, long ones shortened; empty if it cannot be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
-    let Ok(mut file) = guarded::open_no_link(path) else {
-        return Vec::new();
-    };
+    let Ok(mut file) = guarded::open_no_link(path) else { return Vec::new() };
     let length = file.metadata().map_or(0, |m| m.len());
     let mut bytes = Vec::new();
     if file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).is_err()

@@ -12,7 +12,7 @@ use crate::cassandra::{self, Cassandra};
 use crate::client::Client;
 use crate::cql::CqlConnect;
 use crate::existing::{Existing, ExistingError, Found};
-use crate::maven::{DistributionError, LockList};
+use crate::maven::{DistributionError, LockList, repository};
 use crate::own::OwnWork;
 use crate::postgresql::{self, PostgreSql, PostgresConnect};
 use crate::server::Server;
@@ -46,8 +46,8 @@ pub fn make_lock_list(
     on_progress: &mut dyn FnMut(&str),
 ) -> Result<LockList, DistributionError> {
     match product {
-        product if *product == CASSANDRA => cassandra::make_lock_list(version, cache, on_progress),
-        product if *product == POSTGRESQL => postgresql::make_lock_list(version, cache, on_progress),
+        product if *product == CASSANDRA => cassandra::make_lock_list(&repository(), version, cache, on_progress),
+        product if *product == POSTGRESQL => postgresql::make_lock_list(&repository(), version, cache, on_progress),
         product => Err(DistributionError::NoLockList { reason: NoHands(product.title).to_string() }),
     }
 }

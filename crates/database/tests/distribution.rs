@@ -18,7 +18,7 @@ use std::{
 
 use database::cassandra::{
     DistributionError, Fetched, distribution::ensure_distribution_from, ensure_distribution,
-    lock_maker::make_lock_list_from, versions,
+    lock_maker::make_lock_list, versions,
 };
 use sha1::{Digest as _, Sha1};
 use sha2::{Digest as _, Sha256};
@@ -219,7 +219,7 @@ fn a_lock_list_has_each_jar_that_the_poms_ask_for_and_no_other() {
     let poms = small_repository();
     let mirror = mirror(move |path| given(&poms, path));
     let cache = tempfile::tempdir().unwrap();
-    let list = make_lock_list_from(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
+    let list = make_lock_list(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
     let paths = [
         "org/apache/cassandra/cassandra-all/9.9.9/cassandra-all-9.9.9.jar",
         "org/example/both/1/both-1.jar",
@@ -240,10 +240,10 @@ fn a_lock_list_has_each_jar_that_the_poms_ask_for_and_no_other() {
     let written = || fs::metadata(&jar).unwrap().modified().unwrap();
     let long_ago = written() - Duration::from_secs(3600);
     fs::File::options().write(true).open(&jar).unwrap().set_modified(long_ago).unwrap();
-    make_lock_list_from(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
+    make_lock_list(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
     assert_eq!(written(), long_ago, "what is there is not written anew");
     fs::write(&jar, "of somebody else").unwrap();
-    make_lock_list_from(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
+    make_lock_list(&mirror, "9.9.9", cache.path(), &mut |_| {}).unwrap();
     assert_eq!(fs::read_to_string(&jar).unwrap(), paths[1], "and what is another is");
 }
 
@@ -251,7 +251,7 @@ fn a_lock_list_has_each_jar_that_the_poms_ask_for_and_no_other() {
 fn a_repository_that_lacks_a_pom_or_gives_another_jar_makes_no_list() {
     let cache = tempfile::tempdir().unwrap();
     let refused = |mirror: &str, version: &str| {
-        make_lock_list_from(mirror, version, cache.path(), &mut |_| {}).unwrap_err().to_string()
+        make_lock_list(mirror, version, cache.path(), &mut |_| {}).unwrap_err().to_string()
     };
     let poms = small_repository();
     let damaged = mirror(move |path| match path.ends_with("far-2.jar") {

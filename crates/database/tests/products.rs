@@ -170,10 +170,7 @@ fn a_node_takes_its_data_set_in_anew_or_says_that_another_process_is_needed(subj
 
 fn settings(section: &str, key: &str, value: &str) -> Settings {
     let keys = BTreeMap::from([(key.to_owned(), Setting::Value(value.to_owned()))]);
-    let stated = match key.starts_with('-') {
-        true => Section::Options(vec![key.to_owned()]),
-        false => Section::Keys(keys),
-    };
+    let stated = if key.starts_with('-') { Section::Options(vec![key.to_owned()]) } else { Section::Keys(keys) };
     Settings::default().with(section, stated)
 }
 

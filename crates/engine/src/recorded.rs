@@ -51,9 +51,7 @@ impl Order {
     /// Whether a request may be sent now; else it waits.
     #[inline]
     pub fn admits(&mut self, due: Due) -> bool {
-        let Some(partition) = due.partition else {
-            return true;
-        };
+        let Some(partition) = due.partition else { return true };
         match self.busy.get_mut(&partition) {
             Some(waiting) => {
                 waiting.push_back(due);

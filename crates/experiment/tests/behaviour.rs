@@ -54,8 +54,8 @@ fn what_cannot_have_an_effect_is_refused_at_its_place() {
         ),
         (
             served("{ type = \"gp3\", size_gib = 100, latency_us = 500 }"),
-            "x.toml:9:47: `latency_us` is not for a volume with a type: gp3 has that of its type: median latency 600 us, \
-             sigma 0.35 (remove it; or give the volume by its limits, without `type`)",
+            "x.toml:9:47: `latency_us` is not for a volume with a type: gp3 has that of its type: median latency 600 \
+             us, sigma 0.35 (remove it; or give the volume by its limits, without `type`)",
         ),
         (
             served("{ type = \"gp3\", size_gib = 100, combined = true }"),

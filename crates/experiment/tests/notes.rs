@@ -25,8 +25,8 @@ fn trials_that_cannot_be_judged_are_reported_with_the_least_that_can() {
     assert_eq!(short.numbers["needed_s"], stats::JUDGED_FROM as f64);
     assert_eq!(
         short.to_string(),
-        "note: trials of 10 s are too short to distinguish a steady state from a passing one, which takes at least 40 s. \
-         Set [load] duration_s = 60; shorter trials count all the same, and the report doubts them"
+        "note: trials of 10 s are too short to distinguish a steady state from a passing one, which takes at least 40 \
+         s. Set [load] duration_s = 60; shorter trials count all the same, and the report doubts them"
     );
     assert_eq!(note(GOOD, "trials_too_short", 64.0), None, "the default is long enough");
 }

@@ -3,7 +3,7 @@
 //!
 //! *Read* is a regular file and nothing else. The open does not wait for whoever would write a pipe, and what was
 //! opened is looked at (`fstat`), so that nothing can change in between; no more is read than a bound that the caller
-//! states. [`open_below`] follows no link.
+//! states. [`open_below`] follows no link. A log that grows is read line by line ([`GrowingLog`]).
 //!
 //! *Made* is a file whose name was free until then (`O_EXCL`, which follows no link either). What replaces another file
 //! is written under a name that nobody can guess, and renamed: a link that lies there is replaced, not followed. Where
@@ -19,6 +19,7 @@
 //! *Known* is a file by its SHA-256 ([`sha256()`]), a process by its number and start time ([`start_time_ticks`]), and
 //! a program by where it is, whatever directory it is started in ([`program()`]).
 
+mod growing;
 mod hash;
 mod make;
 mod owner;
@@ -28,6 +29,7 @@ mod program;
 mod read;
 mod shown;
 
+pub use growing::GrowingLog;
 pub use hash::{hex, sha256};
 pub use make::{
     aside, create, create_new, of_aside, open_to_append, random_word, replace, replace_below, write_anew,

@@ -52,7 +52,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("datasets", &["evidence", "guarded"]),
-    ("monitor", &["evidence", "reported"]),
+    ("monitor", &["evidence", "reported", "guarded"]),
     ("served", &["volume"]),
     ("storage", &["catalog", "experiment", "volume", "served", "guarded"]),
     ("wire", &["experiment", "evidence"]),

@@ -2,36 +2,14 @@
 
 use serde_json::Value;
 
-use crate::support::Laboratory;
+use crate::support::{Laboratory, Said, two_equal};
 
-const EXPERIMENT: &str = r#"# Whose is faster?
-name = "story"
-[dataset]
-records = 100_000
-[[configuration]]
-name = "a"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[configuration]]
-name = "b"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 100000, mib_per_s = 2000, size_gib = 100 }
-[[workload]]
-name = "reads"
-read = 1.0
-[load]
-concurrency = [32]
-warmup_s = 5
-duration_s = 45
-repetitions = 3
-"#;
+const EXPERIMENT: &str = concat!("# Whose is faster?\n", two_equal!("", "duration_s = 45\nrepetitions = 3\n"));
 
 /// Status, stdout and the words of stderr.
 fn said(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = lab.output(arguments);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    let words = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), words)
+    let Said { code, stdout, stderr } = Said::of(&mut lab.iopslab(arguments));
+    (code, stdout, stderr.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[test]

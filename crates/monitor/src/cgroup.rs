@@ -41,9 +41,7 @@ impl CgroupFiles {
     fn memory(&self, directory: &Path, figures: &mut HostFigures) {
         let usage = if self.v2 { "memory.current" } else { "memory.usage_in_bytes" };
         figures.cgroup_memory_bytes = single(directory, usage);
-        let Some(stat) = text(&directory.join("memory.stat")) else {
-            return;
-        };
+        let Some(stat) = text(&directory.join("memory.stat")) else { return };
         // Version 1: the hierarchical totals.
         let names = if self.v2 {
             ["anon", "file", "file_mapped", "file_dirty", "file_writeback", "pgmajfault", "shmem"]

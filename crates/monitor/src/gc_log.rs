@@ -5,40 +5,18 @@
 //! parts of it. Cassandra's own configuration asks for `gc=info` without tags: there a line ends its decorations with
 //! the level, and a pause with its time is one of the plain tag.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use guarded::GrowingLog;
 use reported::{Reported, jvm};
-
-/// Bytes that are read at a time.
-const PIECE_BYTES: u64 = 1 << 20;
-/// Most bytes of a look, so that who writes faster than this reads keeps no sample from being taken. The first look at
-/// a process that has served other trials has all of their log to read: 10 KB a minute.
-const LOOK_MOST_BYTES: u64 = 256 << 20;
-/// Most bytes of a line: one of a pause has 150.
-const LINE_MOST_BYTES: usize = 64 << 10;
 
 /// Levels of the unified log: the last decoration of a line without tags.
 const LEVELS: [&str; 5] = ["trace", "debug", "info", "warning", "error"];
 
-/// Where a log is, and how it is opened: the database writes it, which could have put a pipe or a link there.
-#[derive(Debug, Clone)]
-pub struct LogSource {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Opens a regular file, or nothing.
-    pub open: fn(&Path) -> io::Result<File>,
-}
-
 /// Reads what was appended since the last look.
 #[derive(Debug)]
 pub(crate) struct GcLog {
-    log: LogSource,
-    offset: u64,
-    partial: String,
-    /// Whether the line at the end is longer than any of a pause: the rest of it is passed over.
-    is_long: bool,
+    log: GrowingLog,
     pauses: f64,
     total_s: f64,
     longest_s: f64,
@@ -46,67 +24,24 @@ pub(crate) struct GcLog {
 }
 
 impl GcLog {
-    pub fn new(log: LogSource) -> Self {
-        Self {
-            log,
-            offset: 0,
-            partial: String::new(),
-            is_long: false,
-            pauses: 0.0,
-            total_s: 0.0,
-            longest_s: 0.0,
-            seen: false,
-        }
+    pub fn new(log: PathBuf) -> Self {
+        Self { log: GrowingLog::from_start(log), pauses: 0.0, total_s: 0.0, longest_s: 0.0, seen: false }
     }
 
     pub fn read(&mut self, reported: &mut Reported) {
-        if self.take_in().is_some() {
-            self.seen = true;
-        }
-        if self.seen {
-            reported.set(&jvm::GC_PAUSES, Some(self.pauses));
-            reported.set(&jvm::GC_PAUSE_S, Some(self.total_s));
-            reported.set(&jvm::GC_LONGEST_PAUSE_S, Some(self.longest_s));
-        }
-    }
-
-    /// Counts what was added; `None`: the log cannot be read.
-    fn take_in(&mut self) -> Option<()> {
-        let mut file = (self.log.open)(&self.log.path).ok()?;
-        if file.metadata().ok()?.len() < self.offset {
-            // Rotated: this is the next one.
-            (self.offset, self.is_long) = (0, false);
-        }
-        file.seek(SeekFrom::Start(self.offset)).ok()?;
-        let (mut piece, mut left) = (Vec::new(), LOOK_MOST_BYTES);
-        loop {
-            piece.clear();
-            let read = file.by_ref().take(PIECE_BYTES.min(left)).read_to_end(&mut piece).ok()? as u64;
-            self.offset += read;
-            left -= read;
-            self.count(&String::from_utf8_lossy(&piece));
-            if read < PIECE_BYTES {
-                return Some(());
+        let Self { log, pauses, total_s, longest_s, seen } = self;
+        let read = log.new_lines(|line| {
+            if let Some(pause_s) = pause(line) {
+                *pauses += 1.0;
+                *total_s += pause_s;
+                *longest_s = f64::max(*longest_s, pause_s);
             }
-        }
-    }
-
-    fn count(&mut self, mut added: &str) {
-        if self.is_long {
-            let Some((_, next)) = added.split_once('\n') else { return };
-            (added, self.is_long) = (next, false);
-        }
-        self.partial.push_str(added);
-        // A line without its end waits for the rest.
-        let complete = self.partial.rfind('\n').map_or(0, |at| at + 1);
-        let rest = self.partial.split_off(complete);
-        for pause_s in std::mem::replace(&mut self.partial, rest).lines().filter_map(pause) {
-            self.pauses += 1.0;
-            self.total_s += pause_s;
-            self.longest_s = self.longest_s.max(pause_s);
-        }
-        if self.partial.len() > LINE_MOST_BYTES {
-            (self.partial, self.is_long) = (String::new(), true);
+        });
+        *seen |= read.is_ok();
+        if *seen {
+            reported.set(&jvm::GC_PAUSES, Some(*pauses));
+            reported.set(&jvm::GC_PAUSE_S, Some(*total_s));
+            reported.set(&jvm::GC_LONGEST_PAUSE_S, Some(*longest_s));
         }
     }
 }
@@ -125,12 +60,10 @@ fn pause(line: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs::File;
     use std::io::Write as _;
 
-    fn log(path: &Path) -> GcLog {
-        GcLog::new(LogSource { path: path.to_owned(), open: |path| File::open(path) })
-    }
+    use super::*;
 
     #[test]
     fn only_whole_pauses_count() {
@@ -175,24 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_was_rotated_is_read_from_its_start() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("gc.log");
-        let line = |ms: f64| format!("[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) {ms:.1}ms\n");
-        std::fs::write(&path, line(2.0) + &line(3.0)).unwrap();
-        let (mut log, mut figures) = (log(&path), Reported::default());
-        log.read(&mut figures);
-        std::fs::write(&path, line(4.0)).unwrap();
-        log.read(&mut figures);
-        assert_eq!(figures.get(&jvm::GC_PAUSES), Some(3.0));
-        assert!((figures.get(&jvm::GC_PAUSE_S).unwrap() - 0.009).abs() < 1e-12);
-    }
-
-    #[test]
     fn a_partial_last_line_waits_for_its_end() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("gc.log");
-        let mut log = log(&path);
+        let mut log = GcLog::new(path.clone());
         let mut figures = Reported::default();
         log.read(&mut figures);
         assert_eq!(figures.get(&jvm::GC_PAUSES), None, "no log yet");
@@ -205,21 +124,5 @@ mod tests {
         log.read(&mut figures);
         assert_eq!((figures.get(&jvm::GC_PAUSES), figures.get(&jvm::GC_PAUSE_S)), (Some(2.0), Some(0.008)));
         assert_eq!(figures.get(&jvm::GC_LONGEST_PAUSE_S), Some(0.006));
-    }
-
-    /// What does not end was kept in memory as a whole.
-    #[test]
-    fn a_line_that_does_not_end_is_passed_over_and_the_next_one_counts() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("gc.log");
-        let line = "[1s][info][gc] GC(0) Pause Young (Normal) 24M->4M(256M) 2.0ms\n";
-        std::fs::write(&path, "x".repeat(3 << 20)).unwrap();
-        let (mut log, mut figures) = (log(&path), Reported::default());
-        log.read(&mut figures);
-        assert_eq!((figures.get(&jvm::GC_PAUSES), log.partial.len()), (Some(0.0), 0));
-        let mut file = File::options().append(true).open(&path).unwrap();
-        write!(file, "{line}{line}").unwrap();
-        log.read(&mut figures);
-        assert_eq!(figures.get(&jvm::GC_PAUSES), Some(1.0), "the first is the end of the long one");
     }
 }

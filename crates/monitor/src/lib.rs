@@ -19,7 +19,6 @@ pub use cgroup::CgroupFiles;
 pub use compilers::{CompilerMeter, compiler_thread_ids};
 pub use environment::{environment, memory_bytes};
 pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};
-pub use gc_log::LogSource;
 pub use others::OthersWatch;
 pub use proc::{block_device, family_cpu_s, process_cpu_s};
 pub use sampler::{Sampler, Sources};

@@ -28,9 +28,7 @@ fn numbers(line: &str) -> Vec<f64> {
 /// `/proc/stat`, first line: user nice system idle iowait irq softirq steal ..., in clock ticks.
 pub(crate) fn cpu(proc: &Path, figures: &mut HostFigures) {
     let Some(stat) = text(&proc.join("stat")) else { return };
-    let Some(line) = stat.lines().next().and_then(|l| l.strip_prefix("cpu ")) else {
-        return;
-    };
+    let Some(line) = stat.lines().next().and_then(|l| l.strip_prefix("cpu ")) else { return };
     let hz = rustix::param::clock_ticks_per_second() as f64;
     let ticks = numbers(line);
     let seconds = |i: usize| ticks.get(i).map(|t| t / hz);

@@ -9,7 +9,7 @@ use reported::jvm;
 use crate::cgroup::CgroupFiles;
 use crate::compilers::CompilerMeter;
 use crate::ebs::EbsCounters;
-use crate::gc_log::{GcLog, LogSource};
+use crate::gc_log::GcLog;
 use crate::proc;
 
 /// What to watch.
@@ -26,7 +26,7 @@ pub struct Sources {
     /// Kernel names of the volumes' devices.
     pub devices: BTreeMap<VolumeRole, String>,
     /// The JVM's GC log.
-    pub gc_log: Option<LogSource>,
+    pub gc_log: Option<PathBuf>,
 }
 
 /// Reads the sources; never fails, since missing figures are part of a sample.
@@ -162,7 +162,7 @@ mod tests {
         std::fs::write(&gc_log, "[1.0s][info][gc] GC(9) Pause Remark 30M->30M(256M) 1.5ms\n").unwrap();
         let mut sources = sources(PathBuf::from("/"));
         sources.pid = Some(std::process::id());
-        sources.gc_log = Some(LogSource { path: gc_log, open: |path| std::fs::File::open(path) });
+        sources.gc_log = Some(gc_log);
         // The root groups, where the machine has version 1; elsewhere these files are missing, which is allowed.
         let controller = |name: &str| Some(PathBuf::from("/sys/fs/cgroup").join(name));
         sources.cgroup = CgroupFiles {

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use product::{At, Problem, Section, Setting, nearest};
 use toml::{Table, Value};
 
-use crate::CONF;
 use crate::amount::{Unit, amount};
 use crate::kept_key::kept_key;
 use crate::known::{Kind, Known, Range, known};
+
+/// The section of settings of `postgresql.conf`.
+pub const CONF: &str = "postgresql";
 
 /// What is wrong, and what to do.
 type Wrong = (String, String);
@@ -84,10 +86,7 @@ fn number(value: &Value, range: Range, is_whole: bool) -> Result<String, String>
     let is_within = (range.least..=range.most).contains(&amount);
     // With a unit a fraction is rounded to a whole one, as PostgreSQL does; without one it is a slip.
     let is_fraction = is_whole && text.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
-    match is_within && !is_fraction {
-        true => Ok(text),
-        false => Err(expected(range)),
-    }
+    if is_within && !is_fraction { Ok(text) } else { Err(expected(range)) }
 }
 
 /// What a number is expected to be.

@@ -7,6 +7,7 @@ mod kept_key;
 mod known;
 mod memory;
 
+pub use check::CONF;
 pub use in_force::{is_value, shown};
 pub use kept_key::kept_key;
 pub use known::{keys, versions};
@@ -18,9 +19,6 @@ use product::{Lack, MemoryRules, Product, SectionKind, Setting, Settings, Settin
 /// Used when the file names no version.
 const DEFAULT_VERSION: &str = "18.3";
 
-/// The section of settings of `postgresql.conf`.
-pub const CONF: &str = "postgresql";
-
 /// Bytes of a page: the unit in which tables and indexes are read, cached and written (`block_size`, fixed when
 /// PostgreSQL is built).
 pub const PAGE_BYTES: u64 = 8_192;
@@ -31,7 +29,7 @@ pub static POSTGRESQL: Product = Product {
     title: "PostgreSQL",
     short: "PostgreSQL",
     default_version: DEFAULT_VERSION,
-    expected_version,
+    versions: || versions().collect(),
     sections: &[SettingsSection {
         name: CONF,
         about: "Settings of PostgreSQL's `postgresql.conf`, such as `checkpoint_timeout = \"15min\"` or \
@@ -78,20 +76,14 @@ fn no_other_unit(_: &Settings) -> Option<f64> {
     None
 }
 
-/// A version whose settings are known is supported.
-fn expected_version(version: &str) -> Option<String> {
-    let is_known = versions().any(|known| known == version);
-    (!is_known).then(|| format!("known: {}", versions().collect::<Vec<_>>().join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_unknown_version_is_named_with_those_known() {
-        assert_eq!(expected_version(DEFAULT_VERSION), None);
-        let help = expected_version("9.6").expect("it is not known");
+        assert_eq!(POSTGRESQL.expected_version(DEFAULT_VERSION), None);
+        let help = POSTGRESQL.expected_version("9.6").expect("it is not known");
         assert!(help.starts_with("known: ") && help.contains(DEFAULT_VERSION), "{help}");
         assert_eq!((major("18.3"), major("x")), (Some(18), None));
     }

@@ -25,8 +25,8 @@ pub struct Product {
     pub short: &'static str,
     /// Used where the file names no version.
     pub default_version: &'static str,
-    /// What is expected instead of a version that is not supported; `None`: it is.
-    pub expected_version: fn(&str) -> Option<String>,
+    /// The versions that are supported: that one first, then the others, newest first.
+    pub versions: fn() -> Vec<&'static str>,
     /// What a configuration may set, in the order of the reference.
     pub sections: &'static [SettingsSection],
     /// Checks what is set in these sections.
@@ -188,6 +188,12 @@ impl Product {
     /// The section of this name.
     pub fn section(&self, name: &str) -> Option<&'static SettingsSection> {
         self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// What is expected instead of a version that is not supported; `None`: it is.
+    pub fn expected_version(&self, version: &str) -> Option<String> {
+        let known = (self.versions)();
+        (!known.contains(&version)).then(|| format!("known: {}", known.join(", ")))
     }
 
     /// Whether it has nothing for that.

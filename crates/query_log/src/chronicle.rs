@@ -42,16 +42,12 @@ impl<'a> Documents<'a> {
             let message = format!("this is no file of a full query log (Chronicle Queue, .cq4): {what}");
             Err(LogError::new(At::Byte(0), message))
         };
-        let Some(header) = header(bytes, 0) else {
-            return no_queue("it is too short");
-        };
+        let Some(header) = header(bytes, 0) else { return no_queue("it is too short") };
         let length = (header & LENGTH) as usize;
         if header & END_OF_DATA != META_DATA || length > MOST_FIRST {
             return no_queue("its first document is no header");
         }
-        let Some(first) = bytes.get(HEADER..HEADER + length) else {
-            return no_queue("its header is cut");
-        };
+        let Some(first) = bytes.get(HEADER..HEADER + length) else { return no_queue("its header is cut") };
         let after = |word: &[u8]| {
             let at = first.windows(word.len()).position(|window| window == word)?;
             Some(at + word.len())

@@ -117,9 +117,7 @@ impl<'a> Wire<'a> {
 
     /// The name of the next field; `None` at the end of the document.
     pub(crate) fn field(&mut self) -> Result<Option<&'a [u8]>, LogError> {
-        let Some(next) = self.peek()? else {
-            return Ok(None);
-        };
+        let Some(next) = self.peek()? else { return Ok(None) };
         match next {
             code::FIELD_NAME_0..=code::FIELD_NAME_31 => {
                 self.at += 1;

@@ -181,86 +181,93 @@ fn cells(plan: &Plan) -> String {
 
 fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
     let main_memory = plan.target.database.product().reports.main_memory.to_lowercase();
-    let machine = |setup: &analysis::Setup| {
-        match &setup.at {
-            SetupAt::Shared | SetupAt::Bought { .. } => {}
-            SetupAt::Existing { contact_points, watched } => {
-                let stated = format!(
-                    "exists: {}\nstated: {} CPUs,\n{} memory",
-                    contact_points.join(",\n"),
-                    given(setup.cpus),
-                    bytes(setup.memory_limit_bytes as f64)
-                );
-                let watched: Vec<&str> = watched.iter().map(|node| node.ssh.as_str()).collect();
-                return match watched.as_slice() {
-                    [] => stated,
-                    names => format!("{stated}\nwatched: {}", names.join(",\n")),
-                };
-            }
-            SetupAt::Imported { .. } => return "not known".to_owned(),
-        }
-        let caches = setup.cache_tier.as_ref().map(|tier| {
-            format!(
-                "\ncache tier: {} of\n{} CPUs, {} for items",
-                several(tier.nodes.into(), "node"),
-                given(tier.cpus),
-                bytes(tier.memory_bytes as f64)
-            )
-        });
-        format!(
-            "{} {}\n{} memory\n{} {main_memory}\n{} page cache{}",
-            given(setup.cpus),
-            if setup.cpus == 1.0 { "CPU" } else { "CPUs" },
-            bytes(setup.memory_limit_bytes as f64),
-            bytes(setup.heap_bytes as f64),
-            bytes(setup.page_cache_budget_bytes as f64),
-            caches.unwrap_or_default()
-        )
-    };
     let (database, limits) = match plan.place {
         Place::Bought(_) => ("Database\non its machine", "Volumes and\ntheir limits"),
         _ => ("Database\non this machine", "Volumes and their\nlimits on this machine"),
     };
-    let volumes = |setup: &analysis::Setup| {
-        let mut lines = vec![match setup.layout {
-            None => format!("data: {}", setup.data.label),
-            Some(layout) => {
-                format!("data: {} x {}, {}; each of them:", setup.data_volume_count(), setup.data.label, layout.label())
-            }
-        }];
-        lines.extend(on_this_machine(&setup.data));
-        match &setup.commitlog {
-            Some(log) => {
-                lines.push(format!("commit log: {}", log.label));
-                lines.extend(on_this_machine(log));
-            }
-            None => lines.push("commit log: on the data volume".to_owned()),
-        }
-        let cards: Vec<String> =
-            setup.volumes().filter_map(|volume| volume.card).map(|card| card.to_string()).collect();
-        if !cards.is_empty() {
-            lines.push(format!(
-                "on EBS card{}: {}",
-                if cards.len() == 1 { "" } else { "s, in this order" },
-                cards.join(", ")
-            ));
-        }
-        if let Some(path) = &setup.instance_limits {
-            let both = setup.volumes().count() == 2;
-            lines.push(match (cards.is_empty(), both) {
-                (false, _) => "those of one card together:".to_owned(),
-                (true, true) => "both together, by the instance:".to_owned(),
-                (true, false) => "all together, by the instance:".to_owned(),
-            });
-            lines.push(format!("  {}", labels::limits(path)));
-        }
-        lines.join("\n")
-    };
     rows("", setups.iter())
         .text("Configuration", |s| s.configuration.clone())
-        .text(column(database).wide().drop(1), |s| machine(s))
+        .text(column(database).wide().drop(1), |s| machine(s, &main_memory))
         .text(column(limits).wide(), |s| volumes(s))
         .number("$/month", |s| price(plan, &s.configuration))
+}
+
+/// What a configuration's database has of its machine.
+fn machine(setup: &analysis::Setup, main_memory: &str) -> String {
+    match &setup.at {
+        SetupAt::Shared | SetupAt::Bought { .. } => started(setup, main_memory),
+        SetupAt::Existing { contact_points, watched } => {
+            let stated = format!(
+                "exists: {}\nstated: {} CPUs,\n{} memory",
+                contact_points.join(",\n"),
+                given(setup.cpus),
+                bytes(setup.memory_limit_bytes as f64)
+            );
+            let watched: Vec<&str> = watched.iter().map(|node| node.ssh.as_str()).collect();
+            match watched.as_slice() {
+                [] => stated,
+                names => format!("{stated}\nwatched: {}", names.join(",\n")),
+            }
+        }
+        SetupAt::Imported { .. } => "not known".to_owned(),
+    }
+}
+
+/// The same of one that the run starts.
+fn started(setup: &analysis::Setup, main_memory: &str) -> String {
+    let caches = setup.cache_tier.as_ref().map(|tier| {
+        format!(
+            "\ncache tier: {} of\n{} CPUs, {} for items",
+            several(tier.nodes.into(), "node"),
+            given(tier.cpus),
+            bytes(tier.memory_bytes as f64)
+        )
+    });
+    format!(
+        "{} {}\n{} memory\n{} {main_memory}\n{} page cache{}",
+        given(setup.cpus),
+        if setup.cpus == 1.0 { "CPU" } else { "CPUs" },
+        bytes(setup.memory_limit_bytes as f64),
+        bytes(setup.heap_bytes as f64),
+        bytes(setup.page_cache_budget_bytes as f64),
+        caches.unwrap_or_default()
+    )
+}
+
+/// A configuration's volumes with what they are held to.
+fn volumes(setup: &analysis::Setup) -> String {
+    let mut lines = vec![match setup.layout {
+        None => format!("data: {}", setup.data.label),
+        Some(layout) => {
+            format!("data: {} x {}, {}; each of them:", setup.data_volume_count(), setup.data.label, layout.label())
+        }
+    }];
+    lines.extend(on_this_machine(&setup.data));
+    match &setup.commitlog {
+        Some(log) => {
+            lines.push(format!("commit log: {}", log.label));
+            lines.extend(on_this_machine(log));
+        }
+        None => lines.push("commit log: on the data volume".to_owned()),
+    }
+    let cards: Vec<String> = setup.volumes().filter_map(|volume| volume.card).map(|card| card.to_string()).collect();
+    if !cards.is_empty() {
+        lines.push(format!(
+            "on EBS card{}: {}",
+            if cards.len() == 1 { "" } else { "s, in this order" },
+            cards.join(", ")
+        ));
+    }
+    if let Some(path) = &setup.instance_limits {
+        let both = setup.volumes().count() == 2;
+        lines.push(match (cards.is_empty(), both) {
+            (false, _) => "those of one card together:".to_owned(),
+            (true, true) => "both together, by the instance:".to_owned(),
+            (true, false) => "all together, by the instance:".to_owned(),
+        });
+        lines.push(format!("  {}", labels::limits(path)));
+    }
+    lines.join("\n")
 }
 
 /// What a configuration costs a month at full scale; nothing where a price is missing, which is not 0.

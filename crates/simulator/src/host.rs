@@ -149,9 +149,7 @@ impl<'a> Counters<'a> {
     /// What EBS would count of these volumes, where it is planted: what the device counts, and time above the volumes'
     /// IOPS.
     fn ebs(&self, volumes: &BTreeMap<VolumeRole, VolumeFigures>) -> BTreeMap<VolumeRole, EbsFigures> {
-        let Some(share) = self.world.faults.amount(FaultKind::EbsExceeded) else {
-            return BTreeMap::new();
-        };
+        let Some(share) = self.world.faults.amount(FaultKind::EbsExceeded) else { return BTreeMap::new() };
         let of = |device: &VolumeFigures| EbsFigures {
             reads: device.reads,
             writes: device.writes,

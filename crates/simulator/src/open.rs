@@ -253,9 +253,7 @@ impl<'a> Open<'a> {
         }
         let behind_s: Vec<f64> = self.nodes.iter().map(OpenNode::reads_behind_s).collect();
         while let Some((node, (class, start, cpu))) = self.next_start(&behind_s).filter(|(_, next)| next.1 < end) {
-            let Some(part) = self.nodes[node].waiting[class].pop_front() else {
-                break;
-            };
+            let Some(part) = self.nodes[node].waiting[class].pop_front() else { break };
             self.serve(&part, (node, start, cpu), &works[node], recorder);
         }
         for node in &mut self.nodes {

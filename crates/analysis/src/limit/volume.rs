@@ -34,9 +34,7 @@ pub fn windows(
     facts: &VolumeFacts,
     pauses: &Pauses,
 ) -> Vec<(Watched, Vec<Window>)> {
-    let Some(activity) = node.activity(facts.role) else {
-        return Vec::new();
-    };
+    let Some(activity) = node.activity(facts.role) else { return Vec::new() };
     let rates = rates(activity);
     let stated =
         setup.filter(|setup| setup.has_real_volumes()).and_then(|setup| Some(setup.volume(facts.role)?.limits));
@@ -179,9 +177,7 @@ impl MeasuredVolume<'_> {
             Dimension::Bytes => return limits.read_bytes_per_s,
             Dimension::Requests => limits.read_iops?,
         };
-        let Some(probe) = &self.facts.probe else {
-            return Some(asked);
-        };
+        let Some(probe) = &self.facts.probe else { return Some(asked) };
         // What fio's reads measure is the smaller of the IOPS and of the bytes in requests of theirs.
         let by_bytes = limits.read_bytes_per_s.map(|bytes| bytes / ProbeResult::READ_BYTES);
         let is_of_requests = by_bytes.is_none_or(|bytes| bytes > asked);

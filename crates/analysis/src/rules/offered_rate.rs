@@ -61,9 +61,7 @@ pub(crate) fn drained(trial: &TrialMeasurement) -> Option<Seen<BacklogDrained>> 
 }
 
 fn of_trial(trial: &TrialMeasurement) -> Option<OfferedRate> {
-    let LoadLevel::Rate { operations_per_s: offered, arrivals } = trial.record.load else {
-        return None;
-    };
+    let LoadLevel::Rate { operations_per_s: offered, arrivals } = trial.record.load else { return None };
     let achieved = trial.throughput()?;
     let expected = offered * trial.window_s();
     Some(OfferedRate {

@@ -103,9 +103,7 @@ pub fn resolve_volume_on(
 ) -> Result<ResolvedVolume, VolumeError> {
     let resolved = resolve_volume_by(rules, request)?;
     let most = rules.max_iops_without_nitro.filter(|_| instance.nitro == Some(false));
-    let Some(most) = most.filter(|most| resolved.baseline_iops > *most) else {
-        return Ok(resolved);
-    };
+    let Some(most) = most.filter(|most| resolved.baseline_iops > *most) else { return Ok(resolved) };
     let throughput = rules.throughput(request.size_gib, most);
     Ok(ResolvedVolume {
         limits: IoLimits::symmetric(Some(most), Some(throughput.limit)),

@@ -13,28 +13,17 @@ use std::rc::Rc;
 use cassandra_model::{Line, compare_versions};
 
 use super::pom::{self, Coordinates, Dependency};
-use crate::maven::{DistributionError, LockList, Repository, released, repository, unclear};
+use crate::maven::{DistributionError, LockList, Repository, released, unclear};
 
 const GROUP: &str = "org.apache.cassandra";
 const ARTIFACT: &str = "cassandra-all";
 
-/// Makes the lock list of a version, or of the newest one of a line (`6.0`). The jars are in `cache` afterwards.
+/// Makes the lock list of a version, or of the newest one of a line (`6.0`), by a repository (`http(s)://...`, without
+/// a slash at its end). The jars are in `cache` afterwards.
 ///
 /// # Errors
 /// The repository does not give something, a POM cannot be followed, or a jar is not what its SHA-1 there says.
 pub fn make_lock_list(
-    version: &str,
-    cache: &Path,
-    on_progress: &mut dyn FnMut(&str),
-) -> Result<LockList, DistributionError> {
-    make_lock_list_from(&repository(), version, cache, on_progress)
-}
-
-/// [`make_lock_list`] from a given repository (`http(s)://...`, without a slash at its end).
-///
-/// # Errors
-/// As [`make_lock_list`].
-pub fn make_lock_list_from(
     repository: &str,
     version: &str,
     cache: &Path,
@@ -58,9 +47,7 @@ pub fn make_lock_list_from(
 
 /// The version itself, or the newest one of the line that is named.
 fn newest(version: &str, repository: &Repository<'_>) -> Result<String, DistributionError> {
-    let Some(line) = Line::ALL.into_iter().find(|line| line.name() == version) else {
-        return Ok(version.to_owned());
-    };
+    let Some(line) = Line::ALL.into_iter().find(|line| line.name() == version) else { return Ok(version.to_owned()) };
     let path = format!("{}/{ARTIFACT}/maven-metadata.xml", GROUP.replace('.', "/"));
     let all = released(&repository.text(&path)?).map_err(|reason| unclear(format!("{path}: {reason}")))?;
     let of_line = all.into_iter().filter(|version| Line::of(version) == Some(line));

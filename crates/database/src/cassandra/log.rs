@@ -4,18 +4,13 @@
 //! The server writes them, and its directory is its own: where a log should be there may be a link to a file of root's,
 //! or a pipe to which nobody writes. They are read as regular files, through no link, and no further than a bound.
 
-use std::{
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::Path;
+
+use guarded::GrowingLog;
 
 /// Most bytes of the logs of a node that has just started: some hundred KiB.
 const START_MOST_BYTES: u64 = 64 << 20;
-
-/// Most bytes of a line that counts something; a longer one is passed over.
-const COUNTED_BYTES: u64 = 64 << 10;
-/// Most bytes of a log at a time, so that a server that writes faster than this reads is left in between.
-const AT_A_TIME_BYTES: u64 = 256 << 20;
 
 /// A log of a node that has just started.
 pub(crate) fn of_start(path: &Path) -> io::Result<String> {
@@ -30,40 +25,21 @@ pub(crate) fn of_start(path: &Path) -> io::Result<String> {
 /// dropped in last 5000 ms: 12 internal and 3 cross node.` So the count is exact and at most 5 s late.
 #[derive(Debug)]
 pub struct DroppedMessages {
-    path: PathBuf,
-    offset: u64,
+    log: GrowingLog,
     total: u64,
 }
 
 impl DroppedMessages {
     /// Count from the end of the log as it is now.
     pub fn from_now(system_log: &Path) -> Self {
-        let offset = std::fs::metadata(system_log).map_or(0, |m| m.len());
-        Self { path: system_log.to_owned(), offset, total: 0 }
+        Self { log: GrowingLog::from_now(system_log.to_owned()), total: 0 }
     }
 
     /// Messages dropped since [`Self::from_now`]; `None` if the log cannot be read (missing is not zero).
     pub fn total(&mut self) -> Option<u64> {
-        let mut file = guarded::open_no_link(&self.path).ok()?;
-        if file.metadata().ok()?.len() < self.offset {
-            self.offset = 0; // rolled: a new file has begun
-        }
-        file.seek(SeekFrom::Start(self.offset)).ok()?;
-        let mut reader = BufReader::new(file.take(AT_A_TIME_BYTES));
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let read = reader.by_ref().take(COUNTED_BYTES).read_until(b'\n', &mut line).ok()? as u64;
-            let is_whole = line.last() == Some(&b'\n');
-            if !is_whole && read < COUNTED_BYTES {
-                return Some(self.total); // a line still being written is read next time
-            }
-            self.offset += read;
-            if is_whole {
-                let dropped = dropped_in(&String::from_utf8_lossy(&line)).unwrap_or(0);
-                self.total = self.total.saturating_add(dropped);
-            }
-        }
+        let Self { log, total } = self;
+        log.new_lines(|line| *total = total.saturating_add(dropped_in(line).unwrap_or(0))).ok()?;
+        Some(self.total)
     }
 }
 
@@ -120,7 +96,7 @@ mod tests {
         for path in [at("pipe"), at("link")] {
             let (to, read) = channel();
             std::thread::spawn(move || {
-                let mut dropped = DroppedMessages { path: path.clone(), offset: 0, total: 0 };
+                let mut dropped = DroppedMessages { log: GrowingLog::from_start(path.clone()), total: 0 };
                 to.send((tail(&path, 2), dropped.total(), of_start(&path).is_err()))
             });
             let read = read.recv_timeout(Duration::from_secs(10)).expect("nothing waits for a pipe");
@@ -128,19 +104,11 @@ mod tests {
         }
     }
 
-    /// What does not end was kept in memory as a whole, at each sample.
     #[test]
-    fn a_line_that_does_not_end_is_passed_over_and_the_next_one_counts() {
+    fn a_log_longer_than_a_start_ever_writes_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("system.log");
-        std::fs::write(&path, "x".repeat(5 * COUNTED_BYTES as usize)).unwrap();
-        let mut dropped = DroppedMessages { path: path.clone(), offset: 0, total: 0 };
-        assert_eq!((dropped.total(), dropped.offset), (Some(0), 5 * COUNTED_BYTES));
-        let mut file = File::options().append(true).open(&path).unwrap();
-        write!(file, "\n{LINE}").unwrap();
-        assert_eq!(dropped.total(), Some(15));
-        // Longer than a start ever writes.
-        file.set_len(START_MOST_BYTES + 1).unwrap();
+        File::create(&path).unwrap().set_len(START_MOST_BYTES + 1).unwrap();
         assert_eq!(of_start(&path).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 }

@@ -1,8 +1,9 @@
-//! A connection to one node, and memcached's text protocol over it (doc/protocol.txt of memcached), as far as it is needed.
+//! A connection to one node, and memcached's text protocol over it (doc/protocol.txt of memcached), as far as it is
+//! needed.
 //!
-//! Each request waits for its answer: a deletion that nobody has confirmed would leave an old record there unseen. After
-//! an error, or where an answer was not waited for, the connection is of no use any more: what comes later would be taken
-//! for the answer to another request.
+//! Each request waits for its answer: a deletion that nobody has confirmed would leave an old record there unseen.
+//! After an error, or where an answer was not waited for, the connection is of no use any more: what comes later would
+//! be taken for the answer to another request.
 
 use std::collections::BTreeMap;
 use std::io;

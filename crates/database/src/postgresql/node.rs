@@ -159,10 +159,7 @@ impl Node {
             return self.come_to_rest();
         }
         tracing::warn!(pid = self.pid(), "PostgreSQL does not stop on SIGINT; SIGKILL follows");
-        match self.kill_all() {
-            true => Ok(()),
-            false => Err(NodeError::Unkillable { pid: self.pid() }),
-        }
+        if self.kill_all() { Ok(()) } else { Err(NodeError::Unkillable { pid: self.pid() }) }
     }
 
     /// The WAL that a start needs goes back into the data directory of a server that was stopped in order.

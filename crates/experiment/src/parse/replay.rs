@@ -25,9 +25,7 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
             mistakes.add(at, "`speed` is for a replay", "state replay = \"FILE\", or remove it");
         }
     }
-    let Some(replay) = file.workload.iter().find_map(|workload| workload.replay.as_ref()) else {
-        return;
-    };
+    let Some(replay) = file.workload.iter().find_map(|workload| workload.replay.as_ref()) else { return };
     if let Some(other) = file.workload.get(1) {
         let message =
             format!("another workload beside replay = \"{replay}\": a replay has its own load and data so far");
@@ -121,9 +119,7 @@ pub(super) fn check(
 
 /// How much faster than recorded; `Some(None)`: as fast as order allows.
 fn speed(raw: &raw::Workload, mistakes: &mut Collector<'_>) -> Option<Option<f64>> {
-    let Some(given) = &raw.speed else {
-        return Some(Some(1.0));
-    };
+    let Some(given) = &raw.speed else { return Some(Some(1.0)) };
     let number = match given.get_ref() {
         Value::String(word) if word == AS_FAST => return Some(None),
         Value::Integer(number) => Some(*number as f64),

@@ -54,7 +54,7 @@ fn started(product: &'static Product, version: Option<&Spanned<String>>, mistake
 }
 
 fn is_supported(product: &Product, version: &Spanned<String>, mistakes: &mut Collector<'_>) {
-    if let Some(help) = (product.expected_version)(version) {
+    if let Some(help) = product.expected_version(version) {
         mistakes.add(version.span(), format!("version `{version}` is not supported"), help);
     }
 }
@@ -96,9 +96,8 @@ mod tests {
              instance = \"i\"\ndata_volume = \"local\"\ndatabase = {database}\n"
         );
         let file = toml::from_str::<raw::Experiment>(&text).expect("an experiment");
-        let expected_version: fn(&str) -> Option<String> =
-            |version| (!["1.0", "2.0"].contains(&version)).then(|| "known: 1.0, 2.0".to_owned());
-        let product: &'static Product = Box::leak(Box::new(Product { expected_version, ..*PRODUCTS[0] }));
+        let versions: fn() -> Vec<&'static str> = || vec!["1.0", "2.0"];
+        let product: &'static Product = Box::leak(Box::new(Product { versions, ..*PRODUCTS[0] }));
         let database = Database::Started(Started { product, version: "1.0".to_owned() });
         let target = Target { database, consistency: ConsistencyLevels::all(Consistency::One) };
         let mut mistakes = Collector::new("x.toml", &text);

@@ -46,7 +46,8 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
-fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
+/// What was seen of a configuration's first trial.
+pub(super) fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
     let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
     let trials = &directory.plan().trials;
     let is_it = |t: &&experiment::PlannedTrial| t.cell.starts_with(&format!("{configuration}."));

@@ -1,11 +1,11 @@
 //! A real Cassandra with two nodes of memcached in front of it, beside one without.
 
-use evidence::{HostId, HostSample};
+use evidence::HostSample;
 use reported::Series;
 use reported::cassandra::TABLE_READS;
 use reported::memcached::{CPU_S, HITS, ITEMS, MISSES, SETS};
-use serde_json::Value;
 
+use super::backlog::samples;
 use crate::support::{Laboratory, conformance, lane::Share};
 
 /// 50,000 records at 1:8, of which the caches hold two fifths.
@@ -52,14 +52,6 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
-fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
-    let directory = archive::RunDirectory::open(&lab.run_directory()).unwrap();
-    let trials = &directory.plan().trials;
-    let is_it = |t: &&experiment::PlannedTrial| t.cell.starts_with(&format!("{configuration}."));
-    let trial = directory.trial(trials.iter().find(is_it).unwrap()).unwrap();
-    trial.samples[&HostId::DATABASE].clone()
-}
-
 /// By how much a counter grew in the measured seconds.
 fn grown(samples: &[HostSample], series: &Series) -> f64 {
     let measured = samples.iter().filter(|sample| (0.0..=20.0).contains(&sample.t_s));
@@ -71,10 +63,7 @@ fn grown(samples: &[HostSample], series: &Series) -> f64 {
 fn caches_answer_what_is_popular_and_the_database_the_rest() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("caches.toml", EXPERIMENT);
-    let output = lab.output(&["run", "caches.toml", "--format", "json"]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{stderr}");
-    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let analysis = lab.exits(0, &["run", "caches.toml", "--format", "json"]).json();
     let cell = |name: &str| {
         let cells = analysis["cells"].as_array().unwrap();
         cells.iter().find(|cell| cell["configuration"] == name).unwrap().clone()

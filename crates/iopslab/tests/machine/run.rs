@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Laboratory, conformance, databases, json, lane::Share, wait_for};
+use crate::support::{Exits, Laboratory, conformance, databases, json, lane::Share, wait_for};
 
 /// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache
 /// too small for the data.
@@ -391,9 +391,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
         assert!(lab.output(&["run", "small.toml", "--out", "first"]).status.success());
     }
     let home = java_home(&lab, "*/runs/*CassandraDaemon*) exec sleep 600 ;;");
-    let output = lab.iopslab(&["run", "impatient.toml"]).env("JAVA_HOME", &home).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = lab.iopslab(&["run", "impatient.toml"]).env("JAVA_HOME", &home).exits(1).stderr;
     assert!(stderr.contains("3 trials in a row could not be carried out"), "{stderr}");
     assert!(stderr.contains("does not answer CQL after 2 s") && stderr.contains("start_timeout_s"), "{stderr}");
     assert_eq!(lab.trials().len(), 3);

@@ -121,16 +121,12 @@ fn what_cannot_be_said_of_a_cache_is_refused() {
         (&["--cache", "r7g.large+gp3:10GiB", "--cache-cpu-us", "15"], "what it caches is in its memory"),
         (&["--cache", "r7g.large", "--cache-cpu-us", "15", "--cache-memory", "0"], "above 0 % and at most 100 %"),
     ] {
-        let output = lab.output(&[&["size", evidence], &TARGET[..], more].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {stderr}");
+        let stderr = lab.exits(2, &[&["size", evidence], &TARGET[..], more].concat()).stderr;
         let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(part), "{more:?}: {stderr}");
     }
     let no_reads = ["--throughput", "3000", "--read-share", "0", "--data", "500GB", "--cache", "r7g.large"];
-    let output = lab.output(&[&["size", evidence], &no_reads[..], &["--cache-cpu-us", "15"]].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = lab.exits(2, &[&["size", evidence], &no_reads[..], &["--cache-cpu-us", "15"]].concat()).stderr;
     assert!(stderr.contains("a cache answers reads, and the target has none"), "{stderr}");
 
     // Requests that take 5 ms of CPU are too many for two machines of two vCPUs: said, and nothing is proposed of it.

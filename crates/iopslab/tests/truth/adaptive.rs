@@ -113,8 +113,8 @@ const PLACES: [&str; 3] = [
 ];
 
 /// 6 to 24 cells: two to twenty configurations under one to three workloads. Half of them are limited by their volume
-/// and half by their CPU; the best gives up to four times of the worst for its money, and in every fourth matrix two of them
-/// give about the same.
+/// and half by their CPU; the best gives up to four times of the worst for its money, and in every fourth matrix two of
+/// them give about the same.
 fn matrix(seed: u64) -> (Story, Story) {
     let mut dice = Dice(Random::from_seed(seed.wrapping_mul(104_729) + 11));
     let (places, configurations) = loop {
@@ -226,10 +226,11 @@ fn an_adaptive_run_says_what_ten_repetitions_say_in_a_third_of_the_time() {
     let cells = all.iter().map(|s| s.cells);
     let stopped = |is: fn(StopsBecause) -> bool| percent(&all, |s| is(s.because));
     println!(
-        "| {n} matrices of {} to {} cells at 1.5 and 15 % noise, drift up to 20 %, autocorrelation up to 0.7: adaptive, at most \
-         {MOST} blocks, beside {FIXED} repetitions | same verdict: {:.1} % (ten other repetitions: {:.1} %); decided {:.1} and {:.1} %; another \
-         configuration: {:.1} %; runs what is more than 5 % worse: {:.1} and {:.1} %; time: median {:.1} %, mean {:.1} %; \
-         stopped as decided {:.1} %, as out of reach {:.1} %, after {MOST} blocks {:.1} % |",
+        "| {n} matrices of {} to {} cells at 1.5 and 15 % noise, drift up to 20 %, autocorrelation up to 0.7: \
+         adaptive, at most {MOST} blocks, beside {FIXED} repetitions | same verdict: {:.1} % (ten other repetitions: \
+         {:.1} %); decided {:.1} and {:.1} %; another configuration: {:.1} %; runs what is more than 5 % worse: {:.1} \
+         and {:.1} %; time: median {:.1} %, mean {:.1} %; stopped as decided {:.1} %, as out of reach {:.1} %, after \
+         {MOST} blocks {:.1} % |",
         cells.clone().min().unwrap_or(0),
         cells.max().unwrap_or(0),
         percent(&all, |s| s.same),
@@ -280,8 +281,8 @@ fn equal_cells_are_not_called_different_over_whole_adaptive_runs() {
         let time = seen.iter().map(|s| s.1).sum::<f64>() / seen.len() as f64;
         println!(
             "| A/A, adaptive, three volumes at 1.5 % and three CPUs at 15 % noise x {places}, drift {:+.0} %, \
-             autocorrelation {correlation:.1}, {n} seeds | equal cells called different anywhere: {:.1} %; time: mean {:.1} % \
-             of {FIXED} repetitions |",
+             autocorrelation {correlation:.1}, {n} seeds | equal cells called different anywhere: {:.1} %; time: mean \
+             {:.1} % of {FIXED} repetitions |",
             drift * 100.0,
             false_ones * 100.0,
             time * 100.0

@@ -337,8 +337,8 @@ fn a_profile_says_what_was_planted() {
     }
     let [mix, second, hits, per_operation] = worst;
     println!(
-        "| profiles of {plants} planted clusters of 1 to 6 nodes and two tables, 12 minutes each | largest errors: share \
-         of reads {mix:.2} points, of a table {second:.2} points, cache hits {hits:.2} points, I/O per operation \
+        "| profiles of {plants} planted clusters of 1 to 6 nodes and two tables, 12 minutes each | largest errors: \
+         share of reads {mix:.2} points, of a table {second:.2} points, cache hits {hits:.2} points, I/O per operation \
          {:.1} % |",
         per_operation * 100.0
     );

@@ -88,10 +88,7 @@ fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
 
 /// What it costs of the network, where that is what it costs.
 fn but_network(step: &FreeStep) -> &'static str {
-    match step.needs.contains(&Need::NetworkBandwidth) {
-        true => " but network bandwidth",
-        false => "",
-    }
+    if step.needs.contains(&Need::NetworkBandwidth) { " but network bandwidth" } else { "" }
 }
 
 /// What has to be done for it to hold; `None` where it is no setting, weighting or card.
@@ -204,9 +201,7 @@ fn replaced(analysis: &Analysis, group: &[&FreeStep]) -> String {
     };
     let (mut faster, mut same, mut either) = (Vec::new(), Vec::new(), Vec::new());
     for replaced in &group[0].replaces {
-        let Some(verdicts) = verdicts(&replaced.configuration) else {
-            continue;
-        };
+        let Some(verdicts) = verdicts(&replaced.configuration) else { continue };
         let is_all = |wanted: Verdict| verdicts.iter().all(|v| *v == wanted);
         let list = match (is_all(Verdict::Faster), is_all(Verdict::Same)) {
             (true, _) => &mut faster,

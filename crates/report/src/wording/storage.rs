@@ -284,8 +284,8 @@ pub fn ebs_disagrees(of: &EbsDisagrees) -> Words {
             percent(exceeded.instance_bytes)
         ),
         "EBS's counters say what it did. Look whether the volume has the type, IOPS and MiB/s that are stated (a \
-         change takes minutes to be in force), whether other volumes of the instance were busy, and whether the instance \
-         was on its burst.",
+         change takes minutes to be in force), whether other volumes of the instance were busy, and whether the \
+         instance was on its burst.",
     )
 }
 

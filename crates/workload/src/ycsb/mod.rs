@@ -288,9 +288,7 @@ impl File<'_> {
     }
 
     fn word(&self, property: &str, valid: &[&'static str]) -> Result<Option<&'static str>, YcsbError> {
-        let Some(entry) = self.entry(property) else {
-            return Ok(None);
-        };
+        let Some(entry) = self.entry(property) else { return Ok(None) };
         let found = valid.iter().find(|word| **word == entry.value);
         found.copied().map(Some).ok_or_else(|| {
             let expected = valid.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
@@ -299,9 +297,7 @@ impl File<'_> {
     }
 
     fn boolean(&self, property: &str) -> Result<Option<bool>, YcsbError> {
-        let Some(entry) = self.entry(property) else {
-            return Ok(None);
-        };
+        let Some(entry) = self.entry(property) else { return Ok(None) };
         let lower = entry.value.to_ascii_lowercase();
         lower
             .parse()
@@ -327,9 +323,7 @@ impl File<'_> {
         range: RangeInclusive<T>,
         kind: &str,
     ) -> Result<Option<T>, YcsbError> {
-        let Some(entry) = self.entry(property) else {
-            return Ok(None);
-        };
+        let Some(entry) = self.entry(property) else { return Ok(None) };
         match entry.value.parse() {
             Ok(value) if range.contains(&value) => Ok(Some(value)),
             _ if range.start() == range.end() => Err(self.wrong_value(entry, format!("{}", range.start()))),
