@@ -35,7 +35,7 @@ struct Node {
 
 impl CacheTier {
     /// Empty nodes that answer, in the network of the database's node at `beside`. Where CPUs are left whole beside the
-    /// databases, which were promised so many, they use these.
+    /// databases, which were promised so many, and are as many as these are promised, they use these.
     pub fn start(
         host: &Host,
         setup: &CacheTierSetup,
@@ -43,7 +43,7 @@ impl CacheTier {
         database_cpus: f64,
     ) -> Result<Self, RequestError> {
         host.outbox.progress(format!("starting {} of {PROGRAM}", several(setup.nodes)), None);
-        let left = machine::left_beside(database_cpus, machine::cpus());
+        let left = beside_databases(setup.all_cpus(), database_cpus, machine::cpus());
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes()),
             cpuset: left.map(|left| format!("0-{}", left - 1)),
@@ -124,6 +124,11 @@ fn address(beside: Ipv4Addr, index: u32) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, FIRST_HOST.saturating_add(u8::try_from(index).unwrap_or(u8::MAX)))
 }
 
+/// The first so many CPUs of a machine, which have all that is promised to caches; `None`: all of them.
+fn beside_databases(caches_cpus: f64, database_cpus: f64, machine: usize) -> Option<usize> {
+    machine::left_beside(database_cpus, machine).filter(|left| *left as f64 >= caches_cpus)
+}
+
 fn several(nodes: u32) -> String {
     if nodes == 1 { "one node".to_owned() } else { format!("{nodes} nodes") }
 }
@@ -152,5 +157,12 @@ mod tests {
         assert_eq!(address(beside, 0), Ipv4Addr::new(127, 0, 1, 101));
         assert_eq!(address(beside, 63), Ipv4Addr::new(127, 0, 1, 164));
         assert_eq!((several(1), several(2)), ("one node".to_owned(), "2 nodes".to_owned()));
+    }
+
+    #[test]
+    fn caches_are_not_held_to_fewer_cpus_than_they_are_promised() {
+        assert_eq!(beside_databases(2.0, 1.5, 4), Some(2));
+        assert_eq!(beside_databases(2.4, 1.5, 4), None, "2.4 of the 2.5 that are left, of which 2 are whole");
+        assert_eq!(beside_databases(0.5, 4.0, 4), None, "none is left");
     }
 }

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -193,6 +194,31 @@ fn a_record_is_gone_after_its_time_to_live() {
         driver.read_cached("a", None).await
     };
     assert_eq!(with(&database, at(&nodes, CachePolicy::Aside, Some(1)), story).0, MISS);
+}
+
+/// Whoever had the address before would answer, with records of somebody else.
+#[test]
+fn another_process_at_the_address_is_not_taken_for_the_node() {
+    let first = nodes(248, 1);
+    let account = Account::of_this_machine().unwrap();
+    let node =
+        NodeOfCache { address: *first[0].at().ip(), memory_bytes: 8 << 20, cpus: 1.0, launch_prefix: Vec::new() };
+    let mut second = Process::start(&node, account.as_ref()).unwrap();
+    let error = second.wait_ready().unwrap_err().to_string();
+    assert!(error.contains(" ended (") && error.contains("failed to listen"), "{error}");
+}
+
+/// Each request of a client has a connection of its own, and memcached takes 1,024 where nothing else is stated.
+#[test]
+fn a_node_takes_as_many_connections_as_the_system_lets_it_have() {
+    let nodes = nodes(247, 1);
+    let mut connection = TcpStream::connect(nodes[0].at()).unwrap();
+    connection.write_all(b"stats\r\n").unwrap();
+    let stats = BufReader::new(connection).lines().map(Result::unwrap).take_while(|line| line != "END");
+    let stats: Vec<String> = stats.collect();
+    let most = stats.iter().find_map(|line| line.strip_prefix("STAT max_connections ")?.parse::<u64>().ok()).unwrap();
+    let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    assert_eq!(most, allowed.min(65_536), "{stats:?}");
 }
 
 /// No acknowledged write waits for a cache, and none is lost with it.

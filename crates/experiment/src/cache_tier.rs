@@ -14,8 +14,15 @@ const BESIDE_ITEMS_SHARE: f64 = 0.1;
 pub(crate) const MOST_RECORD_BYTES: f64 = MIB - 4_096.0;
 /// Least memory for items of a node: below it a few pages of 1 MiB are all that it has.
 pub(crate) const LEAST_BYTES: f64 = 8.0 * MIB;
+/// Longest key that memcached takes (memcached, doc/protocol.txt, "Keys").
+pub(crate) const MOST_KEY_BYTES: usize = 250;
 /// Smallest CPU share of a node.
 const LEAST_CPUS: f64 = 0.1;
+
+/// The most memory for items on a machine with so much memory, bytes: what memcached takes beside it is there, too.
+pub(crate) fn most_for_items(machine_bytes: f64) -> f64 {
+    (machine_bytes - BESIDE_ITEMS_BYTES) / (1.0 + BESIDE_ITEMS_SHARE)
+}
 
 words! {
     /// What a write does to a record's copy in the cache, once the database has acknowledged it.

@@ -2,7 +2,9 @@
 //! go with them.
 
 use crate::story::{GOOD, accepted, each_refused, notes, read, refused, with};
-use experiment::{CachePolicy, CacheTierSetup, DataSetFiles, Experiment, Provider, ReadFor, setups};
+use experiment::{
+    CachePolicy, CacheTierSetup, DataSetFiles, Experiment, ParseContext, Provider, ReadFor, parse, setups,
+};
 
 const GP2: &str = "data_volume = { type = \"gp2\", size_gib = 320 }";
 const TWO: &str = "{ memory_gib = 8, nodes = 2, instance = \"r7g.large\", ttl_s = 3600, policy = \"aside\" }";
@@ -65,7 +67,8 @@ fn all_mistakes_of_a_tier_are_found_at_once() {
         assert!(found.contains(said), "{said}\n{found}");
     }
     each_refused(&[
-        (tier("{ memory_gib = 17, instance = \"r7g.large\" }"), "memory_gib of cache_tier cannot be 17"),
+        // All of the machine's: memcached takes more than what its items do.
+        (tier("{ memory_gib = 16, instance = \"r7g.large\" }"), "memory_gib of cache_tier cannot be 16"),
         (
             format!("{}\n[provider.local]\nscale = 64\n", tier("{ memory_gib = 0.25, instance = \"r7g.large\" }")),
             "a node would have 4.0 MiB for items on this machine",
@@ -81,6 +84,27 @@ fn all_mistakes_of_a_tier_are_found_at_once() {
         ),
         (tier("{ memory_gib = 1 }"), "instance"),
     ]);
+}
+
+#[test]
+fn a_node_has_no_more_memory_than_the_machine_that_is_paid_for() {
+    let most = setup(&tier("{ memory_gib = 14.48, instance = \"r7g.large\" }"));
+    assert!(((15 << 30)..=(16 << 30)).contains(&most.memory_limit_bytes()), "{most:?}");
+}
+
+/// Every request of such a key would be refused by memcached, and measured as an answer that did not come.
+#[test]
+fn keys_that_memcached_does_not_take_are_refused() {
+    let text = tier(TWO).replacen("name = \"w\"\nread = 0.8\nupdate = 0.2", "ycsb = \"w.properties\"", 1);
+    let of = |zeropadding: u32| {
+        let read = |_: &str| Ok(format!("readproportion=1\nupdateproportion=0\nzeropadding={zeropadding}\n"));
+        let beside = ParseContext::files(&read);
+        let parsed = parse(catalog::Catalog::built_in(), "x.toml", &text, &beside, ReadFor::Anybody);
+        parsed.err().map(|mistakes| mistakes.to_string())
+    };
+    assert_eq!(of(246), None);
+    let found = of(247).unwrap();
+    assert!(found.contains("cache_tier of a: memcached takes no key of 251 bytes"), "{found}");
 }
 
 #[test]

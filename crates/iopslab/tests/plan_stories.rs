@@ -328,6 +328,7 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
         (&["--cache-curve", "--cache-ttl-s", "0.5"], "`0.5` is no TTL"),
         (&["--cache-curve", "--cache-ttl-s", "2592001"], "takes what is longer for a date"),
         (&["--cache-curve", "--cache-rate", "0"], "--cache-rate 0 is no number of operations"),
+        (&["--cache-curve", "--cache-rate", "20000"], "how soon what is cached expires, and nothing does"),
         (&["--cache-curve", "--cache-policy", "back"], "`back` is none of aside, invalidate, write_through"),
     ] {
         let stderr = lab.exits(2, &[&["plan", "own.toml"], more].concat()).stderr;

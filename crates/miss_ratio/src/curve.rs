@@ -6,7 +6,7 @@ use workload::{Definition, Distribution, KeyFormat, Random, write_key};
 
 use crate::cache::Caches;
 use crate::item::Item;
-use crate::rules::{Rates, Rules};
+use crate::rules::{Policy, Rates, Rules};
 use crate::sample::{Resident, Sample};
 
 /// Samples: how far they lie apart says how much is left to chance.
@@ -21,6 +21,9 @@ const BEFORE: u64 = 6;
 const COUNTED: u64 = 10;
 /// Shares of the records that a curve has, beside those that are asked for.
 const SHARES: [f64; 11] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0];
+
+/// Longest key that memcached takes (`KEY_MAX_LENGTH` of 1.6.45).
+const MOST_KEY_BYTES: u64 = 250;
 
 /// A cache of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -64,6 +67,14 @@ pub enum CurveError {
     /// No records.
     #[error("workload {0}: the data set has no records")]
     NoRecords(String),
+    /// Its keys are longer than memcached takes.
+    #[error("workload {workload}: keys of {key_bytes} bytes are longer than memcached takes ({MOST_KEY_BYTES})")]
+    KeyTooLong {
+        /// The workload's name.
+        workload: String,
+        /// Of a key.
+        key_bytes: u64,
+    },
     /// Its records are larger than memcached stores.
     #[error(
         "workload {workload}: records of {record_bytes} bytes are larger than memcached stores (1 MiB with their key)"
@@ -81,10 +92,14 @@ impl TierCurve {
     ///
     /// # Errors
     ///
-    /// As [`hit_ratios`], and where records are larger than memcached stores.
+    /// As [`hit_ratios`], and where keys or records are larger than memcached takes.
     pub fn of(definition: &Definition, records: u64, record_bytes: u64, rules: Rules) -> Result<Self, CurveError> {
         let too_large = || CurveError::TooLarge { workload: definition.name.clone(), record_bytes };
-        let item = Item::of(key_bytes(definition.keys, records), record_bytes).ok_or_else(too_large)?;
+        let key_bytes = key_bytes(definition.keys, records);
+        if key_bytes > MOST_KEY_BYTES {
+            return Err(CurveError::KeyTooLong { workload: definition.name.clone(), key_bytes });
+        }
+        let item = Item::of(key_bytes, record_bytes).ok_or_else(too_large)?;
         let sizes: Vec<f64> = SHARES.iter().map(|share| (share * records as f64).ceil()).collect();
         let points = hit_ratios(definition, records, &rules, &sizes)?;
         let points = points.into_iter().map(|point| Point { memory_bytes: item.memory_for(point.items), ..point });
@@ -129,7 +144,9 @@ pub fn hit_ratios(
     let by_age = matches!(definition.distribution, Distribution::Latest | Distribution::Exponential { .. });
     let is_growing = by_age && mix.insert > 0.0;
     let least = sizes.iter().copied().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
-    let resident = Resident::of(&chooser, records, least, is_growing);
+    let inserts = mix.insert / (mix.read + mix.update + mix.read_modify_write);
+    let unasked = if rules.policy == Policy::WriteThrough { inserts } else { 0.0 };
+    let resident = Resident::of(&chooser, records, least, unasked, is_growing);
     let of_resident = of_resident(&resident, definition, rules);
     let samples: Vec<Vec<f64>> = (0..SAMPLES)
         .map(|number| {

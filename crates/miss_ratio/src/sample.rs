@@ -53,9 +53,10 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    /// Those of a workload that a cache of `least` items always holds. None where popularity moves with every insert
-    /// (`is_growing`), or where there are so few keys that all of them are looked at.
-    pub fn of(chooser: &KeyChooser, records: u64, least: f64, is_growing: bool) -> Self {
+    /// Those of a workload that a cache of `least` items always holds, where so many records that nobody asks for are
+    /// stored for each choice of a key (`unasked`). None where popularity moves with every insert (`is_growing`), or
+    /// where there are so few keys that all of them are looked at.
+    pub fn of(chooser: &KeyChooser, records: u64, least: f64, unasked: f64, is_growing: bool) -> Self {
         let is_skewed = matches!(chooser, KeyChooser::Zipfian(_) | KeyChooser::Latest(_));
         if !is_skewed || is_growing || records <= MOST_KEYS {
             return Self::default();
@@ -64,7 +65,7 @@ impl Resident {
         // While the last of them is asked for that often, at most so many keys come by: all of them, and others.
         let fits = |count: u64| {
             let time = ALWAYS_THERE / share_of(count - 1);
-            count as f64 + time * (1.0 - chooser.share_below(count)) <= least
+            count as f64 + time * (1.0 - chooser.share_below(count) + unasked) <= least
         };
         let (mut low, mut high) = (0, MOST_RESIDENT.min(records / 2));
         while low < high {
@@ -167,4 +168,18 @@ fn scrambled(chooser: &KeyChooser, records: u64, first: u64, keys: usize, rate: 
         chances[(random.next_unit() * keys as f64) as usize] += chance;
     }
     chances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_asks_for_takes_the_room_of_popular_keys() {
+        let records = 1_000_000;
+        let chooser = KeyChooser::new(Distribution::Zipfian { constant: 0.99 }, 0.0, records, 0);
+        let resident = |unasked| Resident::of(&chooser, records, 10_000.0, unasked, false).count();
+        let (none, many) = (resident(0.0), resident(9.0));
+        assert!(many > 0 && many * 4 < none, "{many} of {none} keys are always there");
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use miss_ratio::{CurveError, Policy, Rules, TierCurve, hit_ratios};
 use workload::{
-    Definition, Distribution, Generator, InsertSequence, Mix, OperationKind, StatementName, StatementShare,
+    Definition, Distribution, Generator, InsertSequence, KeyFormat, Mix, OperationKind, StatementName, StatementShare,
 };
 
 const RECORDS: u64 = 40_000;
@@ -183,6 +183,9 @@ fn workloads_without_keys_to_cache_are_refused() {
     assert_eq!(refused(&reads, 0, 100), CurveError::NoRecords("r".to_owned()));
     let large = CurveError::TooLarge { workload: "r".to_owned(), record_bytes: 2_000_000 };
     assert_eq!(refused(&reads, 10, 2_000_000), large);
+    let keys = KeyFormat { zero_padding: 247, ..reads.keys };
+    let long = CurveError::KeyTooLong { workload: "r".to_owned(), key_bytes: 251 };
+    assert_eq!(refused(&Definition { keys, ..reads.clone() }, 10, 100), long);
     let kind = OperationKind::Statement(StatementName::new("get_cart").unwrap());
     let own = StatementShare { kind, share: 1.0, reads: true, writes: false, grows: false };
     let own = Definition::of_statements("o", vec![own]);

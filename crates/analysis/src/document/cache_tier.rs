@@ -17,7 +17,7 @@ pub struct CacheTierAnalysis {
     pub stale_share: Option<f64>,
     /// Share of the reads that they did not answer in time, or because a node was lost.
     pub unanswered_share: Option<f64>,
-    /// Reads a second that reached the database.
+    /// Reads a second that reached the database; those of read-modify-writes and scans are not among them.
     pub database_reads_per_s: Option<f64>,
     /// Time of reads from sent to done by how they were answered; that of the database is in it where it was asked.
     pub latency_us: BTreeMap<CacheAnswer, LatencyAnalysis>,

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use engine::{CacheAnswer, Condition, Connect, Driver, ErrorKind, NextRow, Random, Recorded, Stamp};
 use experiment::CachePolicy;
 
-use super::nodes::{Nodes, Unanswered, hash};
+use super::nodes::{Nodes, Unanswered, allow_connections, hash};
 use super::record::{decode, encode};
 use super::written::{Written, now_ns};
 
@@ -55,6 +55,9 @@ impl<C: Connect> Connect for Cached<C> {
     type Driver = CachedDriver<C::Driver>;
 
     async fn connect(&self) -> Result<Self::Driver, String> {
+        if self.caches.is_some() {
+            allow_connections();
+        }
         let caches = self.caches.as_ref().map(|at| Caches {
             nodes: Nodes::new(&at.nodes),
             ttl_s: at.ttl_s.unwrap_or(0),

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::time::{error::Elapsed, timeout};
 
 use super::protocol::Connection;
@@ -14,6 +15,9 @@ const TIMEOUT: Duration = Duration::from_millis(250);
 /// How long a node that cannot be connected to is not tried again. A threshold of ours; libmemcached's
 /// `MEMCACHED_BEHAVIOR_RETRY_TIMEOUT` is of the same kind.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Files that a client has open at the most, where the system lets it: connections of 30,000 requests in flight to
+/// several nodes. The usual bound of 1,024 would leave reads unanswered of which no node knows.
+const MOST_FILES: u64 = 1 << 18;
 
 /// Nothing came in time, or the connection failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +104,16 @@ impl Node {
     }
 }
 
+/// Lets this process have as many connections as its requests need, as far as the system allows.
+pub fn allow_connections() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(MOST_FILES, |most| most.min(MOST_FILES));
+    if current.is_some_and(|current| current < wanted) {
+        // Reads beyond what it has are counted as not answered.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
+}
+
 /// What places a key: FNV-1a of 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>).
 pub fn hash(key: &str) -> u64 {
     key.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
@@ -121,6 +135,15 @@ fn place(mut hash: u64, nodes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_may_have_more_connections_than_the_usual_bound() {
+        let before = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(900), ..before }).unwrap();
+        allow_connections();
+        let most = before.maximum.unwrap_or(u64::MAX);
+        assert_eq!(getrlimit(Resource::Nofile), Rlimit { current: Some(most.min(MOST_FILES)), ..before });
+    }
 
     fn places(nodes: usize) -> Vec<usize> {
         (0..30_000).map(|n| place(hash(&format!("user{n}")), nodes)).collect()

@@ -6,7 +6,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::stats::answers;
+use rustix::process::{Resource, getrlimit};
+
+use super::stats::answering;
 use crate::account::{Account, spawn_without_more_rights};
 use crate::ended::describe;
 
@@ -21,6 +23,9 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Most bytes of what it said that stand in an error.
 const QUOTED_BYTES: u64 = 2_000;
 const MIB: u64 = 1 << 20;
+/// Connections that a node takes at the most, where this user may have so many files open: memcached's own bound of
+/// 1,024 (`-c`) is below what clients may have in flight (30,000), each of which has a connection of its own.
+const MOST_CONNECTIONS: u64 = 65_536;
 
 /// What a node is to be.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +83,8 @@ impl Process {
             .args(["-l", &node.address.to_string(), "-p", &PORT.to_string(), "-U", "0"])
             .args(["-m", &(node.memory_bytes / MIB).max(1).to_string()])
             .args(["-t", &node.cpus.ceil().max(1.0).to_string()])
+            // More than the system allows memcached refuses to start with.
+            .args(["-c", &files_allowed().min(MOST_CONNECTIONS).to_string()])
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -100,22 +107,26 @@ impl Process {
         self.at
     }
 
-    /// Waits until it answers.
+    /// Waits until it answers, and no other process at its address: that one may have been there before, and answers
+    /// until this one has found so and ends.
     ///
     /// # Errors
     /// It has ended, or does not answer in time.
     pub fn wait_ready(&mut self) -> Result<(), CacheError> {
         let (at, deadline) = (self.at, Instant::now() + START_PATIENCE);
         loop {
-            // First: where another one has this address, that one would answer.
             if let Some(how) = self.ended() {
                 return Err(CacheError::Ended { at, how, said: self.said() });
             }
-            match answers(&at.to_string()) {
-                Ok(_) => return Ok(()),
-                Err(reason) if Instant::now() >= deadline => return Err(CacheError::Silent { at, reason }),
-                Err(_) => std::thread::sleep(LOOK),
+            let reason = match answering(&at.to_string()) {
+                Ok(pid) if pid == self.pid() => return Ok(()),
+                Ok(pid) => format!("process {pid} answers there"),
+                Err(reason) => reason,
+            };
+            if Instant::now() >= deadline {
+                return Err(CacheError::Silent { at, reason });
             }
+            std::thread::sleep(LOOK);
         }
     }
 
@@ -132,6 +143,11 @@ impl Process {
         }
         String::from_utf8_lossy(&said).trim().replace('\n', "; ")
     }
+}
+
+/// Files that a process of this user may have open.
+fn files_allowed() -> u64 {
+    getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX)
 }
 
 impl Drop for Process {

@@ -74,13 +74,6 @@ impl Connection {
         }
     }
 
-    /// The node's version.
-    pub async fn version(&mut self) -> io::Result<String> {
-        self.send(b"version\r\n").await?;
-        let line = self.line().await?;
-        line.strip_prefix("VERSION ").map(str::to_owned).ok_or_else(|| unexpected(&line))
-    }
-
     async fn send(&mut self, request: &[u8]) -> io::Result<()> {
         self.0.write_all(request).await
     }
@@ -144,7 +137,5 @@ mod tests {
             node.stats().await
         });
         assert_eq!(stats.ok().and_then(|stats| stats.get("get_hits").cloned()), Some("3".to_owned()));
-        let version = answered("VERSION 1.6.38\r\n", async |node: &mut Connection| node.version().await);
-        assert_eq!(version.ok().as_deref(), Some("1.6.38"));
     }
 }

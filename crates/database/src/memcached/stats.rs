@@ -80,16 +80,18 @@ async fn stats(address: &str, known: &mut Option<Connection>) -> Option<Vec<(&'s
     READ.iter().map(value).collect()
 }
 
-/// Whether the node at this address (`host:port`) answers; its version.
+/// The number of the process that answers at this address (`host:port`).
 ///
 /// # Errors
-/// Why not, in words.
-pub fn answers(address: &str) -> Result<String, String> {
+/// Why none does, in words.
+pub fn answering(address: &str) -> Result<u32, String> {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     runtime.block_on(async {
-        let asked = async { Connection::open(address).await?.version().await };
+        let asked = async { Connection::open(address).await?.stats().await };
         let answer = timeout(PATIENCE, asked).await.map_err(|_| "no answer in time".to_owned())?;
-        answer.map_err(|error| error.to_string())
+        let stats = answer.map_err(|error| error.to_string())?;
+        let pid = stats.get("pid").and_then(|pid| pid.parse().ok());
+        pid.ok_or_else(|| "it does not say which process it is".to_owned())
     })
 }
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use catalog::{GIB, InstanceType, MIB};
 
-use crate::cache_tier::{LEAST_BYTES, MOST_RECORD_BYTES};
+use crate::cache_tier::{LEAST_BYTES, MOST_KEY_BYTES, MOST_RECORD_BYTES, most_for_items};
 use crate::mistakes::Collector;
-use crate::{CacheTier, Configuration, Dataset, raw};
+use crate::{CacheTier, Configuration, Dataset, Definition, raw};
 
 /// The most nodes.
 const MOST_NODES: i64 = 64;
@@ -21,7 +21,9 @@ pub(super) fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<CacheTier> {
     let raw::CacheTier { memory_gib, nodes, instance: _, ttl_s, policy } = given;
-    let most_gib = found.map_or(32_768.0, |found| found.memory_gib);
+    // To the hundredth, as it is printed.
+    let most_of = |found: &InstanceType| (most_for_items(found.memory_gib * GIB) / GIB * 100.0).floor() / 100.0;
+    let most_gib = found.map_or(32_768.0, most_of);
     let memory = mistakes.stated_number(memory_gib, "memory_gib of cache_tier", 0.001..=most_gib);
     let nodes = mistakes.integer(nodes, "nodes of cache_tier", 1..=MOST_NODES, 1) as u32;
     let ttl = mistakes.stated_integer(ttl_s, "ttl_s", 1..=LONGEST_TTL_S);
@@ -44,8 +46,15 @@ pub(super) fn fits(
     file: &raw::Experiment,
     (dataset, scale): (Option<&Dataset>, f64),
     configurations: &[Option<Configuration>],
+    workloads: &[Option<Definition>],
     mistakes: &mut Collector<'_>,
 ) {
+    let key_bytes = workloads.iter().flatten().map(|asked| {
+        let mut key = String::new();
+        workload::write_key(0, asked.keys, &mut key);
+        key.len()
+    });
+    let longest_key = key_bytes.max().filter(|bytes| *bytes > MOST_KEY_BYTES);
     for (given, checked) in file.configuration.iter().zip(configurations) {
         let Some(tier) = &given.cache_tier else { continue };
         for (at, why, help) in contradictions(file, tier.span()) {
@@ -70,6 +79,13 @@ pub(super) fn fits(
                 tier.span(),
                 format!("cache_tier of {}: memcached takes no item of {:.1} MiB", given.name, bytes / MIB),
                 "records of less than 1 MiB, or no cache_tier",
+            );
+        }
+        if let Some(bytes) = longest_key {
+            mistakes.add(
+                tier.span(),
+                format!("cache_tier of {}: memcached takes no key of {bytes} bytes", given.name),
+                format!("zeropadding of the YCSB file of at most {}, or no cache_tier", MOST_KEY_BYTES - "user".len()),
             );
         }
     }

@@ -11,7 +11,8 @@ use crate::spanned::Spanned;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CacheTier {
-    /// Memory for items on each node (memcached's `-m`), GiB; at most the instance's.
+    /// Memory for items on each node (memcached's `-m`), GiB; at most what the instance has beside a tenth of it and
+    /// 64 MiB.
     pub memory_gib: Spanned<f64>,
     /// Nodes, 1 to 64. Default 1.
     pub nodes: Option<Spanned<i64, u32>>,

@@ -131,7 +131,11 @@ impl CacheCurveArgs {
                 )
                 .help("state the operations per second of the workload: --cache-rate 20000"));
             }
-            (None, _) => None,
+            (None, Some(_)) => {
+                return Err(Failure::input("--cache-rate says how soon what is cached expires, and nothing does")
+                    .help("state when it does (--cache-ttl-s 60), or leave --cache-rate out"));
+            }
+            (None, None) => None,
         };
         let rules = Rules { policy: cache_policy.unwrap_or(POLICY), ttl_operations };
         let (mut curves, mut left_out) = (Vec::new(), Vec::new());

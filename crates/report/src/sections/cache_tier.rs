@@ -24,11 +24,12 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .number(column("Evictions/s").drop(2), |(_, tier)| tier.evictions_per_s)
         .number(column("Records, MiB").drop(3), |(_, tier)| Some(tier.bytes? / MIB))
         .number(column("CPUs used").drop(1), |(_, tier)| tier.cpus_used);
-    let method = "Medians over repetitions, all nodes of the tier together. Hits are of the reads alone, as the client \
-                  saw them; a read-modify-write and a scan are not among them. Stale is a hit, with a record older \
-                  than a write that the client had already had acknowledged; counted at the least, since a client \
-                  knows its own writes alone. A miss takes the time of the cache, of \
-                  the database, and of putting the record into the cache.";
+    let method = "Medians over repetitions, all nodes of the tier together. Hits, and reads that reached the database, \
+                  are of the reads alone, as the client saw them; those of a read-modify-write and scans are not \
+                  among them. Stale is a hit, with a record older than a write that the client had already had \
+                  acknowledged; counted at the least, since a client knows its own writes alone. p99 of a hit is that \
+                  of the others. A miss takes the time of the cache, of the database, and of putting the record into \
+                  the cache.";
     let tiers = analysis.configurations.iter();
     let tiers = tiers.filter_map(|c| Some(format!("{}: {}.", c.name, c.cache_tier.as_ref()?)));
     section.key(method).list(tiers).table(table)

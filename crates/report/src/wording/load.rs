@@ -29,11 +29,12 @@ pub fn send_lag(of: &SendLag) -> Words {
 pub fn through_driver(of: &ThroughDriver) -> Words {
     (
         format!(
-            "The client did not send all requests in frames of its own: {}. It used {:.1} us of CPU for each.",
+            "What the client says of how it sent requests: {}. It used {:.1} us of CPU for each.",
             of.notes.join("; "),
             of.cpu_us_per_operation
         ),
-        "The answers are the same; what the client carries at most is less. Compare cells that were sent the same way.",
+        "Another way of sending costs other CPU, and the client carries more or less by it. Compare cells that were \
+         sent the same way.",
     )
 }
 
@@ -77,4 +78,19 @@ pub fn little(of: &LittlesLaw) -> Words {
         "Little's law must hold in a closed loop: the client did not keep the requests in flight, or the window is too \
          short for such response times. Lengthen [load] duration_s.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn not_all_that_a_client_says_is_about_frames() {
+        let of = ThroughDriver { notes: vec!["3 copies were left in caches".to_owned()], cpu_us_per_operation: 10.0 };
+        let (what, advice) = through_driver(&of);
+        let said = "What the client says of how it sent requests: 3 copies were left in caches. It used 10.0 us of CPU \
+                    for each.";
+        assert_eq!(what, said);
+        assert!(!advice.contains("frames") && !advice.contains("the same;"), "{advice}");
+    }
 }

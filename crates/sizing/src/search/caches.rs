@@ -23,9 +23,11 @@ use crate::target::Target;
 
 /// Bytes of a key: `user` and the 19 digits of YCSB's hash.
 const KEY_BYTES: u64 = 23;
-/// Numbers of nodes that are tried of a machine, until all records fit.
+/// Numbers of nodes that are tried of a machine, until they hold all records twice, and [`FEW_NODES`] at the least.
 const NODES_TRIED: [u32; 20] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
-/// More nodes are not tried where they add less to the hit ratio.
+/// So many nodes are tried though fewer hold all records: the more there are, the less of the records is gone with one.
+const FEW_NODES: f64 = 12.0;
+/// More nodes are not tried where they add less to the hit ratio, be all of them up or a part down.
 const WORTH_A_TRY: f64 = 0.001;
 
 /// How much of a tier's nodes is used.
@@ -135,9 +137,10 @@ impl<'a> Search<'a> {
         sizes: impl Iterator<Item = (u32, Point)>,
         tiers: &mut Vec<Tier>,
     ) -> Option<Note> {
-        let (mut reached, mut too_full): (Option<f64>, Option<Note>) = (None, None);
+        let (mut reached, mut too_full): (Option<[f64; 2]>, Option<Note>) = (None, None);
         for (nodes, point) in sizes {
-            if reached.is_some_and(|before| point.hit_ratio < before + WORTH_A_TRY) {
+            let answered = [point.hit_ratio, point.hit_ratio * self.share_up(nodes)];
+            if reached.is_some_and(|before| !is_worth_a_try(before, answered)) {
                 break;
             }
             let used = self.used(instance, asked, nodes, point.hit_ratio);
@@ -148,7 +151,7 @@ impl<'a> Search<'a> {
                 too_full = Some(Note::CacheTooFull { configuration, limit, used: most, allowed });
                 continue;
             }
-            reached = Some(point.hit_ratio);
+            reached = Some(answered);
             let target = self.left_to_the_database(nodes, point.hit_ratio);
             let request = request_of(instance, nodes);
             tiers.push(Tier {
@@ -162,7 +165,7 @@ impl<'a> Search<'a> {
                     share_of_records: point.share_of_records,
                     hit_ratio: point.hit_ratio,
                     hit_ratio_half_width: point.half_width,
-                    hit_ratio_when_down: point.hit_ratio * self.share_up(nodes),
+                    hit_ratio_when_down: answered[1],
                     database_operations_per_s: target.operations_per_s,
                     database_read_share: target.read_share,
                     requests_per_s: used.requests_per_s,
@@ -234,13 +237,21 @@ fn request_of(instance: &InstanceType, nodes: u32) -> ClusterRequest {
     ClusterRequest { instance: instance.name.clone(), volumes: Vec::new(), nodes }
 }
 
-/// Numbers of nodes to try: up to so many, which hold all records.
+/// Whether more nodes answer more of the reads than fewer did: with all of them up, or with a part down.
+fn is_worth_a_try(before: [f64; 2], now: [f64; 2]) -> bool {
+    now.into_iter().zip(before).any(|(now, before)| now >= before + WORTH_A_TRY)
+}
+
+/// Numbers of nodes to try, where so many hold all records.
 fn counts(for_all: f64) -> Vec<u32> {
-    let for_all = for_all.ceil();
-    let mut counts: Vec<u32> = NODES_TRIED.into_iter().filter(|nodes| f64::from(*nodes) < for_all).collect();
+    let for_all = for_all.ceil().max(1.0);
+    let most = FEW_NODES.max(2.0 * for_all);
+    let mut counts: Vec<u32> = NODES_TRIED.into_iter().filter(|nodes| f64::from(*nodes) <= most).collect();
     if for_all <= f64::from(MOST_NODES) {
-        counts.push((for_all as u32).max(1));
+        counts.push(for_all as u32);
     }
+    counts.sort_unstable();
+    counts.dedup();
     counts
 }
 
@@ -248,11 +259,13 @@ fn counts(for_all: f64) -> Vec<u32> {
 mod tests {
     use super::*;
 
+    /// Where one node holds all records and may be down, it spares the database nothing: two spare half.
     #[test]
-    fn as_many_nodes_are_tried_as_hold_all_records() {
-        assert_eq!(counts(0.2), [1]);
-        assert_eq!(counts(3.0), [1, 2, 3]);
-        assert_eq!(counts(9.5), [1, 2, 3, 4, 6, 8, 10]);
+    fn more_nodes_are_tried_than_hold_all_records_since_one_of_them_may_be_down() {
+        assert_eq!(counts(0.2), [1, 2, 3, 4, 6, 8, 12]);
+        assert_eq!(counts(9.5), [1, 2, 3, 4, 6, 8, 10, 12, 16]);
         assert_eq!(counts(f64::INFINITY), NODES_TRIED);
+        assert!(is_worth_a_try([1.0, 0.0], [1.0, 0.5]), "half of it is left with one down");
+        assert!(is_worth_a_try([0.5, 0.3], [0.6, 0.3]) && !is_worth_a_try([1.0, 1.0], [1.0, 1.0]));
     }
 }
