@@ -42,6 +42,8 @@ pub enum StopsBecause {
         /// So many.
         blocks_max: u32,
     },
+    /// What they leave open is of cells that the user skips.
+    Skipped,
     /// There were as many blocks as there may be.
     MostBlocks,
     /// A budget is spent.
@@ -91,11 +93,12 @@ impl SoFar<'_> {
         let (done, most) = (self.adaptive.last_block(), self.adaptive.blocks_max);
         let looks = looks(self.plan);
         let stop = |because, resting| Next::Stop { after_block: done, because, resting };
-        let before = self.adaptive.called.last().filter(|_| done < most && !looks.is_due(done));
-        if let Some(before) = before.filter(|before| !before.cells.iter().any(|cell| self.skipped.contains(cell))) {
-            return match self.spent() {
-                Some(budget) => stop(StopsBecause::Spent(budget), before.resting.clone()),
-                None => Next::Block(NextBlock { block: done + 1, ..before.clone() }),
+        if let Some(before) = self.adaptive.called.last().filter(|_| done < most && !looks.is_due(done)) {
+            let next = self.again(before);
+            let skipped = next.cells.is_empty().then_some(StopsBecause::Skipped);
+            return match self.spent().map(StopsBecause::Spent).or(skipped) {
+                Some(because) => stop(because, next.resting),
+                None => Next::Block(next),
             };
         }
         let (analysis, throughput) = analysed();
@@ -108,10 +111,22 @@ impl SoFar<'_> {
             is_last: done >= most,
             last_share: looks.last_share(),
         };
+        let mut why: Vec<Option<RestsBecause>> = (0..analysis.cells.len()).map(|cell| seen.rests(cell)).collect();
+        let is_skipped = |cell: &usize| self.skipped.contains(&analysis.cells[*cell].id);
+        let all_open = (0..why.len()).filter(|cell| why[*cell].is_none());
+        let (skipped, open): (Vec<usize>, Vec<usize>) = all_open.partition(is_skipped);
+        for cell in (0..why.len()).filter(is_skipped) {
+            // Of one that is skipped from its beginning nobody knows more.
+            if matches!(why[cell], None | Some(RestsBecause::NoValidTrial)) {
+                why[cell] = Some(RestsBecause::Skipped);
+            }
+        }
+        for cell in open.iter().copied().filter(|cell| seen.is_alone(*cell, &open, &skipped)) {
+            why[cell] = Some(RestsBecause::NothingToCompare);
+        }
         let (mut cells, mut resting) = (Vec::new(), Vec::new());
-        for (i, cell) in analysis.cells.iter().map(|cell| cell.id.clone()).enumerate() {
-            let skipped = self.skipped.contains(&cell).then_some(RestsBecause::Skipped);
-            match skipped.or_else(|| seen.rests(i)) {
+        for (cell, why) in analysis.cells.iter().map(|cell| cell.id.clone()).zip(why) {
+            match why {
                 Some(why) => resting.push(Resting { cell, why }),
                 None => cells.push(cell),
             }
@@ -120,7 +135,7 @@ impl SoFar<'_> {
         let because = if resting.iter().any(|resting| resting.why == RestsBecause::OutOfReach) {
             Some(StopsBecause::OutOfReach { blocks_max: most })
         } else if cells.is_empty() {
-            Some(StopsBecause::Decided)
+            Some(if skipped.is_empty() { StopsBecause::Decided } else { StopsBecause::Skipped })
         } else if done >= most {
             Some(StopsBecause::MostBlocks)
         } else {
@@ -130,6 +145,22 @@ impl SoFar<'_> {
             Some(because) => stop(because, resting),
             None => Next::Block(NextBlock { block: done + 1, cells, resting }),
         }
+    }
+
+    /// Between two looks: the cells of the block before, without those that the user skips meanwhile, and with those
+    /// that are skipped no more. Nothing is analysed, whatever is skipped: the next look has its share of the level
+    /// once.
+    fn again(&self, before: &NextBlock) -> NextBlock {
+        let (mut cells, mut resting) = (Vec::new(), Vec::new());
+        for cell in self.plan.cells.iter().map(|cell| cell.id.clone()) {
+            let rested = before.resting.iter().find(|rested| rested.cell == cell);
+            match rested.filter(|rested| rested.why != RestsBecause::Skipped) {
+                Some(rested) => resting.push(rested.clone()),
+                None if self.skipped.contains(&cell) => resting.push(Resting { cell, why: RestsBecause::Skipped }),
+                None => cells.push(cell),
+            }
+        }
+        NextBlock { block: self.adaptive.last_block() + 1, cells, resting }
     }
 
     fn spent(&self) -> Option<Budget> {
@@ -218,6 +249,19 @@ impl Seen<'_> {
             }
             (true, false) => rests_against_bounds(own, meets),
         }
+    }
+
+    /// Whether a cell is the last one of those that are open in its place, where all others of them are skipped and it
+    /// would have to be compared with them.
+    fn is_alone(&self, cell: usize, open: &[usize], skipped: &[usize]) -> bool {
+        let own = &self.analysis.cells[cell];
+        let Some(place) = self.analysis.recommendation.places.iter().find(|place| is_at(own, place)) else {
+            return false;
+        };
+        let are_bounds_open = meets(place, &own.configuration) == Some(Meets::NotDecided);
+        let is_beside = |other: &usize| *other != cell && is_at(&self.analysis.cells[*other], place);
+        let is_compared = is_by_throughput(place) && !are_bounds_open;
+        is_compared && skipped.iter().any(is_beside) && !open.iter().any(is_beside)
     }
 
     /// An objective has to be met in every place: whoever misses it in one is out in all.
@@ -352,48 +396,4 @@ fn rests_against_bounds(cell: &CellAnalysis, meets: Option<Meets>) -> Option<Res
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::story::job;
-
-    fn after(called: Vec<NextBlock>, (budget_s, budget_usd): (Option<f64>, Option<f64>)) -> Adaptive {
-        Adaptive {
-            aim: Aim::Answer { horizon_months: None },
-            blocks_min: 3,
-            blocks_max: 12,
-            budget_s,
-            budget_usd,
-            called,
-            stopped: None,
-            resting: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn a_budget_is_spent_once_it_is_reached() {
-        let of = |budgets, trials_s, usd| spent(&after(Vec::new(), budgets), trials_s, || usd);
-        assert_eq!(of((Some(60.0), None), 59.9, None), None);
-        assert_eq!(of((Some(60.0), None), 60.0, None), Some(Budget::Seconds(60.0)));
-        assert_eq!(of((None, Some(2.0)), 1e9, Some(1.99)), None);
-        assert_eq!(of((None, Some(2.0)), 0.0, Some(2.0)), Some(Budget::Usd(2.0)));
-        assert_eq!(of((None, Some(2.0)), 0.0, None), None, "nobody knows what trials cost");
-        assert_eq!(of((None, None), 1e9, Some(1e9)), None);
-    }
-
-    /// Between two looks nothing is analysed: what was decided goes on, unless a budget ends.
-    #[test]
-    fn between_looks_a_block_repeats_the_cells_of_the_one_before() {
-        let resting = vec![Resting { cell: "b".to_owned(), why: RestsBecause::Beaten { by: "a".to_owned() } }];
-        let before = NextBlock { block: 5, cells: vec!["a".to_owned()], resting: resting.clone() };
-        let next = |budget_s, trials_s| {
-            let mut job = job();
-            job.plan.adaptive = Some(after(vec![before.clone()], (budget_s, None)));
-            let adaptive = job.plan.adaptive.as_ref().unwrap();
-            let so_far = SoFar { plan: &job.plan, adaptive, trials_s, skipped: &BTreeSet::new() };
-            so_far.next(|| panic!("the evidence was looked at after 5 blocks"))
-        };
-        assert_eq!(next(Some(600.0), 599.0), Next::Block(NextBlock { block: 6, ..before.clone() }));
-        let because = StopsBecause::Spent(Budget::Seconds(600.0));
-        assert_eq!(next(Some(600.0), 600.0), Next::Stop { after_block: 5, because, resting });
-    }
-}
+mod tests;

@@ -16,16 +16,14 @@ use super::run::Run;
 use crate::measured::Measured;
 
 /// Called after a trial. Returns whether a run that is after ratios may stop; then the journal says why.
-pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial) -> Result<bool, Failure> {
+pub(super) fn enough(run: &Run<'_>) -> Result<bool, Failure> {
     let (directory, plan) = (run.directory, run.plan());
     let Some((adaptive, Aim::Ratios { precision })) = plan.adaptive.as_ref().map(|a| (a, a.aim)) else {
         return Ok(false);
     };
-    let remaining = directory.remaining()?;
-    if remaining.is_empty() || remaining.iter().any(|t| t.block <= after.block) {
+    let Some(blocks) = whole_blocks(&directory.done(), &directory.remaining()?) else {
         return Ok(false);
-    }
-    let blocks = after.block;
+    };
     let measured = Measured::read(directory)?;
     let known = analysis::precision(&analysis::analyse(&measured.evidence(directory)), precision, blocks);
     let widest = in_words(known.widest.as_ref());
@@ -49,6 +47,13 @@ pub(super) fn enough(run: &Run<'_>, after: &PlannedTrial) -> Result<bool, Failur
     run.say(&format!("enough repetitions: {reason}"));
     run.note(JournalEvent::Enough { blocks, reason, resting: Vec::new() })?;
     Ok(true)
+}
+
+/// How many blocks are whole, if none is begun and others follow. A cell that is measured again after it was skipped
+/// catches up first: what the others did in later blocks counts, too.
+fn whole_blocks(done: &[PlannedTrial], remaining: &[PlannedTrial]) -> Option<u32> {
+    let last = done.iter().map(|trial| trial.block).max()?;
+    (!remaining.is_empty() && remaining.iter().all(|trial| trial.block > last)).then_some(last)
 }
 
 /// Called when nothing remains of the trials that a run was called to. Returns whether a run whose cells may rest goes
@@ -99,6 +104,7 @@ fn stops(because: StopsBecause) -> String {
             "what is open would most likely stay open up to the most that there may be ({blocks_max}): more \
              repetitions, or less noise, would tell"
         ),
+        StopsBecause::Skipped => "nothing is open but what was skipped".to_owned(),
         StopsBecause::MostBlocks => "there were as many as there may be".to_owned(),
         StopsBecause::Spent(budget) => format!("{} before the answer was decided", is_spent(budget)),
         StopsBecause::NotWorthIt { loss_usd, horizon_months, block_usd } => format!(
@@ -124,5 +130,26 @@ fn is_spent(budget: Budget) -> String {
     match budget {
         Budget::Seconds(s) => format!("the budget of {:.0} minutes was spent", s / 60.0),
         Budget::Usd(usd) => format!("the budget of ${usd:.2} was spent"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was looked at after the block in which a cell caught up, and what the others had done later was left out.
+    #[test]
+    fn blocks_are_whole_once_none_is_begun_and_a_cell_that_catches_up_has() {
+        let trials = |all: &[(u32, &str)]| -> Vec<PlannedTrial> {
+            all.iter().map(|(block, cell)| PlannedTrial { block: *block, cell: (*cell).to_owned() }).collect()
+        };
+        let of = |done: &[(u32, &str)], remaining: &[(u32, &str)]| whole_blocks(&trials(done), &trials(remaining));
+        assert_eq!(of(&[(1, "a")], &[(1, "b"), (2, "a"), (2, "b")]), None);
+        assert_eq!(of(&[(1, "a"), (1, "b")], &[(2, "a"), (2, "b")]), Some(1));
+        let ahead = [(1, "a"), (1, "b"), (2, "a"), (3, "a")];
+        assert_eq!(of(&ahead, &[(2, "b"), (3, "b"), (4, "a"), (4, "b")]), None);
+        assert_eq!(of(&[(2, "b"), (3, "b"), (3, "a")], &[(4, "a"), (4, "b")]), Some(3));
+        assert_eq!(of(&[(1, "a"), (1, "b")], &[]), None, "nothing follows");
+        assert_eq!(of(&[], &[(1, "a")]), None);
     }
 }

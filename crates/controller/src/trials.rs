@@ -115,7 +115,9 @@ fn pass(run: &mut Run<'_>, so_far: &mut SoFar) -> Result<bool, Failure> {
         } else if done.is_multiple_of(SIMULATED_TRIALS_A_LINE) || due.is_empty() {
             run.say(&format!("[{done} of {}] simulated", done + due.len()));
         }
-        if adaptive::enough(run, &planned)? {
+        if adaptive::enough(run)? {
+            // Of the trials that were planned none is to come any more.
+            learn(run)?;
             return Ok(false);
         }
     }

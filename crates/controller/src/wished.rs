@@ -43,6 +43,8 @@ pub(super) fn heed(run: &Run<'_>, left: usize) -> Result<bool, Failure> {
             });
             screen.doing("paused", "");
         }
+        // Machines that wait cost as much as those that work.
+        run.check_money(0.0, left)?;
         std::thread::sleep(LOOK);
     }
 }
@@ -71,4 +73,50 @@ fn skip(run: &Run<'_>, wishes: &Wishes) -> Result<bool, Failure> {
         run.say(&format!("{cell} {what}, as wished on the page"));
     }
     Ok(any)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+
+    use archive::RunDirectory;
+    use experiment::testing::small_job;
+    use provider::local::Local;
+    use serde_json::json;
+
+    use crate::agents::Agents;
+    use crate::live::LiveRun;
+    use crate::progress::Screen;
+    use crate::run::Settings;
+    use crate::target::Target;
+
+    use super::*;
+
+    /// A pause went on for as long as nobody ended it, whatever its machines cost.
+    #[test]
+    fn a_pause_ends_where_there_is_no_money_for_the_machines_that_wait() {
+        let parent = tempfile::tempdir().unwrap();
+        let (job, named) = (small_job(""), ("x", "20260102T030405Z", false));
+        let none = BTreeMap::new();
+        let directory = RunDirectory::create(parent.path(), named, ("", &none), &job, &json!({}), &json!({})).unwrap();
+        let live = LiveRun::default();
+        live.update(|live| live.wishes.is_paused = true);
+        let screen = Screen::new(Some(live));
+        screen.quiet();
+        let hosts = Box::new(Local::new(PathBuf::from("nobody")));
+        let mut agents = Agents::new(hosts, channel(), &screen, &Arc::default());
+        let settings = Settings {
+            work_directory: PathBuf::new(),
+            cache_directory: PathBuf::new(),
+            affords: Arc::new(|_| false),
+            evidence_grew: Arc::new(|_: &RunDirectory| {}),
+        };
+        let target = Target::of(&job.plan).unwrap();
+        let run = Run { directory: &directory, agents: &mut agents, settings: &settings, target };
+        assert!(matches!(heed(&run, 2), Err(Failure::Spent { left: 2, .. })));
+        assert!(matches!(heed(&run, 0), Ok(false)), "a run that is over is not paused");
+    }
 }

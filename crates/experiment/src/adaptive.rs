@@ -88,7 +88,7 @@ pub enum RestsBecause {
     OutOfReach,
     /// Something else than its configuration was measured there, and would be again.
     Withheld,
-    /// Nothing is compared there.
+    /// Nothing is compared there, or all that it would be compared with is skipped.
     NothingToCompare,
     /// Its configuration is not chosen from: it has no price, lost writes, or another backlog.
     NotConsidered,

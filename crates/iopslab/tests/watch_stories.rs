@@ -3,10 +3,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::support::{Laboratory, json, two_equal};
+use crate::support::browser::{self, Browser};
+use crate::support::{Laboratory, two_equal, wait_for};
 use serde_json::Value;
 
 /// Longest wait for something that takes milliseconds on a quiet machine.
@@ -17,10 +18,21 @@ const EXPERIMENT: &str = two_equal!(
     "duration_s = 45\nrepetitions = 4\n[provider.simulated]\nrun_noise = 0.02\nspeed = { b = 1.3 }\n"
 );
 
+/// A run that does not outlive its story: one that is paused would wait for ever.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Over already, or its story has failed.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A run that is watched.
 struct Watched {
+    run: Running,
     lab: Laboratory,
-    run: Child,
     /// `127.0.0.1:PORT`.
     address: String,
     token: String,
@@ -30,13 +42,13 @@ impl Watched {
     fn begin(repetitions: u32) -> Self {
         let lab = Laboratory::new();
         lab.write("x.toml", &EXPERIMENT.replace("repetitions = 4", &format!("repetitions = {repetitions}")));
-        let mut run = lab.spawn(&["run", "x.toml", "--provider", "simulated", "--watch"]);
-        lab.wait_in(&mut run, "address", LONG, || lab.stderr_so_far().contains("/?token="));
+        let mut run = Running(lab.spawn(&["run", "x.toml", "--provider", "simulated", "--watch"]));
+        lab.wait_in(&mut run.0, "address", LONG, || lab.stderr_so_far().contains("/?token="));
         let said = lab.stderr_so_far();
         let url = said.split("Watch: http://").nth(1).and_then(|rest| rest.lines().next()).unwrap();
         let (address, token) = url.split_once("/?token=").unwrap();
         let (address, token) = (address.to_owned(), token.to_owned());
-        Self { lab, run, address, token }
+        Self { run, lab, address, token }
     }
 
     /// What is answered to this head of a request.
@@ -71,10 +83,10 @@ impl Watched {
 
     /// How it ended, with what it printed.
     fn end(self) -> (Option<i32>, Laboratory) {
-        let mut run = self.run;
+        let Self { mut run, lab, .. } = self;
         let mut printed = String::new();
-        run.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
-        (run.wait().unwrap().code(), self.lab)
+        run.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        (run.0.wait().unwrap().code(), lab)
     }
 }
 
@@ -182,7 +194,10 @@ fn a_run_is_watched_paused_a_cell_of_it_skipped_and_it_is_stopped_and_goes_on_la
     // What is left is measured later; what was skipped stays so until it is asked for.
     let of_a = || lab.trials().iter().filter(|(cell, _)| cell.starts_with("a.")).count() as u64;
     let before = of_a();
-    lab.exits(0, &["run", "--resume", run.to_str().unwrap()]);
+    let done = lab.trials().len();
+    let said = lab.exits(0, &["run", "--resume", run.to_str().unwrap()]).stderr;
+    let far = format!("{done} of 240 trials are done, {} are skipped", 120 - before);
+    assert!(said.contains(&far), "{far}: {said}");
     assert_eq!((of_a(), lab.trials().len() as u64), (before, before + 120));
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     assert!(report.contains(skipped_words) && !report.contains("planned are missing"), "{report}");
@@ -263,15 +278,10 @@ fn an_address_of_the_network_is_refused_and_what_is_for_resume_is_not_for_a_new_
     }
 }
 
-fn browser() -> Option<&'static str> {
-    let is_there = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
-    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_there)
-}
-
 /// The page's own policy would show on the console whatever it does not allow.
 #[test]
 fn a_browser_shows_the_run_finds_nothing_to_complain_about_and_asks_nobody_else() {
-    let Some(browser) = browser() else {
+    let Some(program) = browser::installed() else {
         assert!(std::env::var_os("CI").is_none(), "no Chromium: scripts/setup.sh installs it");
         eprintln!("skipped: no Chromium on this machine");
         return;
@@ -281,69 +291,35 @@ fn a_browser_shows_the_run_finds_nothing_to_complain_about_and_asks_nobody_else(
     events.until("a few trials", |state| done(state) >= 3);
     watched.command("/pause");
     events.until("a pause", |state| state["sites"][0]["doing"] == "paused");
-    let expected = [
+    let url = format!("http://{}/?token={}", watched.address, watched.token);
+    let mut browser = Browser::open(program, watched.lab.path(), &url);
+    browser.shows(&[
         "<h1>Is b faster?</h1>",
         "a.reads.c32",
         "Skip: b.reads.c32",
         "No further trial begins until Resume.",
         "<polyline",
-    ];
-    let (mut dom, mut log) = (String::new(), String::new());
-    // A browser whose machine is busy may end before it has heard anything.
-    for _ in 0..5 {
-        (dom, log) = visit(browser, &watched);
-        if expected.iter().all(|words| dom.contains(words)) {
-            break;
-        }
-    }
-    for words in expected {
-        assert!(dom.contains(words), "{words}: {dom}\n{log}");
-    }
-    let complaints: Vec<&str> = log.lines().filter(|line| line.contains(":CONSOLE")).collect();
-    assert!(complaints.is_empty(), "{complaints:?}");
-    let net = json(&watched.lab.path().join("net.json"));
+    ]);
+    // Its buttons are those of somebody who may press them.
+    browser.evaluate("document.getElementById('stop').click()");
+    browser.shows(&["stopped after a trial, as wished on the page"]);
+    let complaints = |log: &str| -> Vec<String> {
+        log.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect()
+    };
+    let none = complaints(&browser.log());
+    assert!(none.is_empty(), "{none:?}");
+    // One would have been seen.
+    browser.evaluate("setTimeout(() => console.error('a complaint'))");
+    wait_for("a complaint", LONG, || !complaints(&browser.log()).is_empty());
+    let net = browser.end();
     let of_page = net["events"].as_array().unwrap().iter().filter(|event| {
         let initiator = event["params"]["initiator"].as_str();
         initiator.is_some_and(|from| from != "not an origin")
     });
     let own = format!("http://{}/", watched.address);
     let asked: Vec<&str> = of_page.filter_map(|event| event["params"]["url"].as_str()).collect();
+    assert!(asked.iter().any(|url| url.starts_with(&own)), "what it asked would have been seen");
     assert!(asked.iter().all(|url| url.starts_with(&own) || url.starts_with("data:")), "{asked:?}");
-    watched.command("/stop");
     let (code, lab) = watched.end();
     assert_eq!(code, Some(130), "{}", lab.stderr_so_far());
-}
-
-/// The page as it is after some seconds, and what the browser has logged. It is ended if it waits for the run to end.
-fn visit(browser: &str, watched: &Watched) -> (String, String) {
-    let directory = watched.lab.path();
-    let profile = tempfile::tempdir_in(directory).unwrap();
-    let file = |name: &str| std::fs::File::create(directory.join(name)).unwrap();
-    let mut child = Command::new(browser)
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
-        .args([
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-default-apps",
-        ])
-        .arg("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1")
-        .args(["--enable-logging=stderr", "--timeout=5000", "--virtual-time-budget=10000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("--log-net-log={}", directory.join("net.json").display()))
-        .arg(format!("http://{}/?token={}", watched.address, watched.token))
-        .stdin(Stdio::null())
-        .stdout(file("dom.html"))
-        .stderr(file("browser.txt"))
-        .spawn()
-        .unwrap();
-    let began = Instant::now();
-    while child.try_wait().unwrap().is_none() && began.elapsed() < LONG {
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    // Gone already, or in the way of the story.
-    let _ = child.kill();
-    let _ = child.wait();
-    let read = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap_or_default();
-    (read("dom.html"), read("browser.txt"))
 }

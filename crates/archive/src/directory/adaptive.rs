@@ -18,13 +18,18 @@ impl RunDirectory {
         Ok(rests_cells && self.enough()?.is_none())
     }
 
-    /// After which block an adaptive run stopped, why, and what rested then.
+    /// After which block an adaptive run stopped, why, and what rested then. What was enough without a cell may not be
+    /// once the user has taken it up again: then nothing is known of that until the run stops anew.
     pub fn enough(&self) -> Result<Option<(u32, String, Vec<Resting>)>> {
-        let all = self.events(|event| match event {
-            JournalEvent::Enough { blocks, reason, resting } => Some((blocks, reason, resting)),
-            _ => None,
-        });
-        Ok(all?.into_iter().next())
+        let mut enough = None;
+        for entry in self.journal_entries()? {
+            match entry.event {
+                JournalEvent::Enough { blocks, reason, resting } => enough = enough.or(Some((blocks, reason, resting))),
+                JournalEvent::CellTakenUp { .. } => enough = None,
+                _ => {}
+            }
+        }
+        Ok(enough)
     }
 
     /// Blocks that an adaptive run was called to, in their order.

@@ -108,7 +108,16 @@ fn an_adaptive_run_has_to_do_what_its_journal_calls_for() {
     assert!(run.is_finished().unwrap());
     assert_eq!(run.called_for().unwrap().len(), 3);
     let adaptive = run.adaptive().unwrap().unwrap();
-    assert_eq!((adaptive.called, adaptive.stopped, adaptive.resting), (vec![next], Some(reason), resting));
+    assert_eq!((adaptive.called, adaptive.stopped, adaptive.resting), (vec![next], Some(reason), resting.clone()));
+
+    // It stopped without a cell that the user wants after all: another look is due.
+    run.journal(JournalEvent::CellTakenUp { cell: CELLS[1].into() }).unwrap();
+    assert!(run.enough().unwrap().is_none() && !run.is_finished().unwrap());
+    assert_eq!(run.adaptive().unwrap().unwrap().stopped, None);
+    let reason = "after 2 blocks the budget of 1 minutes was spent".to_owned();
+    run.journal(JournalEvent::Enough { blocks: 2, reason: reason.clone(), resting: resting.clone() }).unwrap();
+    assert_eq!(run.enough().unwrap(), Some((2, reason, resting)));
+    assert!(run.is_finished().unwrap());
 }
 
 #[test]

@@ -25,8 +25,10 @@ const MOST_WATCHERS: usize = 8;
 const AT_MOST_EVERY: Duration = Duration::from_millis(250);
 /// A browser hears something after so long, whether or not anything has changed: so one that is gone is noticed.
 const AT_LEAST_EVERY: Duration = Duration::from_secs(5);
-/// How long a browser may take to take a state of the run, and all of its evidence.
+/// How long a browser may take to take an event, ...
 const EVENT_PATIENCE: Duration = Duration::from_secs(10);
+/// ... and so much longer that evidence of many megabytes gets through a slow ssh, too: bytes per second.
+const SLOWEST: usize = 64 << 10;
 /// How long those who watch may take to get the end of the run.
 const END_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -151,16 +153,26 @@ impl Served {
             };
             if let Some(report) = report.filter(|_| is_new) {
                 let html = serde_json::json!({ "html": &*report });
-                write_within(stream, format!("event: report\ndata: {html}\n\n").as_bytes(), EVENT_PATIENCE)?;
+                send(stream, &format!("event: report\ndata: {html}\n\n"))?;
                 shown = Some(report);
             }
-            write_within(stream, format!("event: state\ndata: {state}\n\n").as_bytes(), EVENT_PATIENCE)?;
+            send(stream, &format!("event: state\ndata: {state}\n\n"))?;
             if is_over {
                 return Ok(());
             }
             std::thread::sleep(AT_MOST_EVERY);
         }
     }
+}
+
+/// Sends an event to who takes it in time.
+fn send(stream: &TcpStream, event: &str) -> io::Result<()> {
+    write_within(stream, event.as_bytes(), patience(event.len()))
+}
+
+/// How long a browser may take to take so many bytes.
+fn patience(bytes: usize) -> Duration {
+    EVENT_PATIENCE + Duration::from_secs((bytes / SLOWEST) as u64)
 }
 
 fn random() -> Result<String, Failure> {
@@ -316,6 +328,14 @@ mod tests {
         assert_eq!(live.read(|live| live.watchers), 0, "the end waits until it is heard");
         let rest: Vec<String> = browser.lines().map_while(Result::ok).collect();
         assert!(rest.iter().any(|line| line.contains("it has ended")), "{rest:?}");
+    }
+
+    /// Ten seconds for all of it were too few for a large run through a slow ssh: it was sent again and again.
+    #[test]
+    fn evidence_of_many_megabytes_has_the_time_that_a_slow_line_needs() {
+        assert_eq!(patience(1 << 10), EVENT_PATIENCE);
+        let slow_line = 100 << 10;
+        assert!(patience(20 << 20) > Duration::from_secs((20 << 20) / slow_line));
     }
 
     /// One that opens connection after connection would hold a thread for each.

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
 pub mod account;
+pub mod browser;
 pub mod by_script;
 pub mod conformance;
 pub mod lane;

@@ -31,6 +31,7 @@ mod tests {
         for refused in [" style=\"", " onclick=", " src=", "href=\"http", "@import", "url(http"] {
             assert!(!page.contains(refused), "{refused}");
         }
+        assert!(page.contains("wrong more often than its intervals say"), "looking on and on costs confidence");
         let asked = SCRIPT.split("by('").skip(1).filter_map(|rest| rest.split('\'').next());
         let missing: Vec<&str> = asked.filter(|id| !BODY.contains(&format!("id=\"{id}\""))).collect();
         assert!(missing.is_empty(), "the script asks for {missing:?}");

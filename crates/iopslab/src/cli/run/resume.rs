@@ -39,10 +39,8 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
     if user.args.retry_skipped {
         take_up(&directory, user)?;
     }
-    let remaining = directory.remaining().map_err(Failure::work)?;
     let again = to_repeat(&directory, user.args.retry_invalid)?;
-    let all = directory.called_for().map_err(Failure::work)?.len();
-    user.say(&format!("{}: {} of {all} trials are done", path.display(), all - remaining.len() - again.len()));
+    user.say(&format!("{}: {}", path.display(), how_far(&directory, &again)?));
     let is_done = directory.is_finished().map_err(Failure::work)? && again.is_empty();
     let hands = match prices {
         Some(settings) => {
@@ -65,6 +63,19 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
     set_aside(&directory, &again, user)?;
     Ok((directory, hands))
+}
+
+/// How many trials are done of those that are to be had; those that are repeated are not.
+fn how_far(directory: &RunDirectory, again: &[(PlannedTrial, String)]) -> Result<String, Failure> {
+    let (all, done) = (directory.called_for().map_err(Failure::work)?, directory.done());
+    let skipped = directory.skipped().map_err(Failure::work)?;
+    let is_done = |trial: &&PlannedTrial| done.contains(trial) && again.iter().all(|(repeated, _)| repeated != *trial);
+    let is_skipped = |trial: &&PlannedTrial| skipped.contains(&trial.cell) && !done.contains(trial);
+    let far = format!("{} of {} trials are done", all.iter().filter(is_done).count(), all.len());
+    Ok(match all.iter().filter(is_skipped).count() {
+        0 => far,
+        n => format!("{far}, {n} are skipped (--retry-skipped measures them)"),
+    })
 }
 
 /// Cells that were skipped are measured again.

@@ -1,0 +1,97 @@
+use super::*;
+use crate::TrialMeasurement;
+use crate::story::{Reported, job, measured, record, run};
+
+const GP2: &str = "gp2-320.read-heavy.c100";
+const IO1: &str = "io1-10000.read-heavy.c100";
+
+fn after(called: Vec<NextBlock>, (budget_s, budget_usd): (Option<f64>, Option<f64>)) -> Adaptive {
+    Adaptive {
+        aim: Aim::Answer { horizon_months: None },
+        blocks_min: 3,
+        blocks_max: 12,
+        budget_s,
+        budget_usd,
+        called,
+        stopped: None,
+        resting: Vec::new(),
+    }
+}
+
+#[test]
+fn a_budget_is_spent_once_it_is_reached() {
+    let of = |budgets, trials_s, usd| spent(&after(Vec::new(), budgets), trials_s, || usd);
+    assert_eq!(of((Some(60.0), None), 59.9, None), None);
+    assert_eq!(of((Some(60.0), None), 60.0, None), Some(Budget::Seconds(60.0)));
+    assert_eq!(of((None, Some(2.0)), 1e9, Some(1.99)), None);
+    assert_eq!(of((None, Some(2.0)), 0.0, Some(2.0)), Some(Budget::Usd(2.0)));
+    assert_eq!(of((None, Some(2.0)), 0.0, None), None, "nobody knows what trials cost");
+    assert_eq!(of((None, None), 1e9, Some(1e9)), None);
+}
+
+fn block(block: u32, cells: &[&str], resting: &[(&str, RestsBecause)]) -> NextBlock {
+    let resting = resting.iter().map(|(cell, why)| Resting { cell: (*cell).to_owned(), why: why.clone() });
+    NextBlock { block, cells: cells.iter().map(|cell| (*cell).to_owned()).collect(), resting: resting.collect() }
+}
+
+/// What comes after this block, without a look at the evidence.
+fn without_a_look(before: &NextBlock, (budget_s, trials_s): (Option<f64>, f64), skipped: &[&str]) -> Next {
+    let mut job = job();
+    job.plan.adaptive = Some(after(vec![before.clone()], (budget_s, None)));
+    let adaptive = job.plan.adaptive.as_ref().unwrap();
+    let skipped = skipped.iter().map(|cell| (*cell).to_owned()).collect();
+    let so_far = SoFar { plan: &job.plan, adaptive, trials_s, skipped: &skipped };
+    so_far.next(|| panic!("the evidence was looked at after {} blocks", before.block))
+}
+
+/// Between two looks nothing is analysed: what was decided goes on, unless a budget ends.
+#[test]
+fn between_looks_a_block_repeats_the_cells_of_the_one_before() {
+    let rests = [(IO1, RestsBecause::Beaten { by: "gp2-320".to_owned() })];
+    let before = block(5, &[GP2], &rests);
+    let next = |trials_s| without_a_look(&before, (Some(600.0), trials_s), &[]);
+    assert_eq!(next(599.0), Next::Block(block(6, &[GP2], &rests)));
+    let because = StopsBecause::Spent(Budget::Seconds(600.0));
+    assert_eq!(next(600.0), Next::Stop { after_block: 5, because, resting: before.resting.clone() });
+}
+
+/// Whoever skips a cell between two looks had the evidence looked at once more, and the share of the look spent twice.
+#[test]
+fn a_cell_that_is_skipped_or_taken_up_between_looks_changes_the_block_and_is_no_look() {
+    let next = |before: &NextBlock, skipped: &[&str]| without_a_look(before, (None, 0.0), skipped);
+    let both = block(5, &[GP2, IO1], &[]);
+    let one = block(6, &[GP2], &[(IO1, RestsBecause::Skipped)]);
+    assert_eq!(next(&both, &[IO1]), Next::Block(one.clone()));
+    assert_eq!(next(&NextBlock { block: 5, ..one }, &[]), Next::Block(block(6, &[GP2, IO1], &[])));
+    let resting = block(6, &[], &[(GP2, RestsBecause::Skipped), (IO1, RestsBecause::Skipped)]).resting;
+    let because = StopsBecause::Skipped;
+    assert_eq!(next(&both, &[GP2, IO1]), Next::Stop { after_block: 5, because, resting });
+}
+
+/// Two trials of each cell, which test nothing: all is open.
+fn untested() -> Vec<TrialMeasurement> {
+    let of = |configuration, block, operations, device_reads, probe_read_iops| {
+        measured(&record(Reported { configuration, block, operations, device_reads, probe_read_iops }), device_reads)
+    };
+    let of_block =
+        |(block, gp2, io1)| [of("gp2-320", block, gp2, 3_590.0, 60.1), of("io1-10000", block, io1, 12_000.0, 500.0)];
+    [(1, 30_000, 120_000), (2, 33_000, 126_000)].into_iter().flat_map(of_block).collect()
+}
+
+/// "Nothing is open" was said where the user had skipped all that was.
+#[test]
+fn a_run_whose_open_cells_are_all_skipped_says_so_and_not_that_it_is_decided() {
+    let mut job = job();
+    job.plan.adaptive = Some(after(Vec::new(), (None, None)));
+    let trials = untested();
+    let next = |skipped: &[&str]| {
+        let skipped = skipped.iter().map(|cell| (*cell).to_owned()).collect();
+        crate::next_block(&run(&job, &trials), 0.0, &skipped).unwrap()
+    };
+    assert_eq!(next(&[]), Next::Block(block(4, &[GP2, IO1], &[])));
+    // What is left has nothing to be compared with, however often it is repeated.
+    for (skipped, gp2) in [(&[GP2, IO1][..], RestsBecause::Skipped), (&[IO1][..], RestsBecause::NothingToCompare)] {
+        let resting = block(4, &[], &[(GP2, gp2), (IO1, RestsBecause::Skipped)]).resting;
+        assert_eq!(next(skipped), Next::Stop { after_block: 3, because: StopsBecause::Skipped, resting });
+    }
+}
