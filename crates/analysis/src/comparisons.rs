@@ -6,7 +6,7 @@
 //! pooled over cells whose limits are of one kind ([`stats::Layout`]). Cells of different batches of machines share no
 //! block: they are compared by the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so.
 //! All pairs of a metric are one family: Holm over the experiment at [`stats::LEVEL`], and each interval at the level
-//! of its verdict. Where a run looks at its evidence several times, a pair has the share of the look that saw the last
+//! of its verdict. Throughput for money is a second family of the same pairs, at the same level. Where a run looks at its evidence several times, a pair has the share of the look that saw the last
 //! of it ([`stats::Looks`]); Holm's steps go by p-values over shares. A false claim then takes a p-value below its
 //! share of level / (true hypotheses) at some look, which happens with the whole level at most.
 
@@ -71,14 +71,27 @@ impl Comparisons {
                 comparisons.add(cells, figures, open);
             }
         }
-        let p_of = |pair: &Pair| Some(pair.contrast?.p_of(1.0) / pair.share);
-        let p_values: Vec<f64> = comparisons.pairs.values().filter_map(p_of).collect();
-        let levels = stats::holm_levels(&p_values, stats::LEVEL);
-        let tested = comparisons.pairs.values_mut().filter(|p| p.contrast.is_some());
-        for (pair, level) in tested.zip(levels) {
-            pair.level = level * pair.share;
+        comparisons.judge(|_| Some(1.0));
+        if metric == Metric::Throughput {
+            let usd = |i: usize| cells[i].usd_per_month.filter(|usd| *usd > 0.0);
+            comparisons.judge(|(a, b)| Some(usd(a)? / usd(b)?).filter(|ratio| *ratio != 1.0));
         }
         comparisons
+    }
+
+    /// Gives each pair the level of a family of hypotheses, "the ratio of a to b is that", if it is lower than the one
+    /// that it has; `None`: nothing is said of the pair in this family. Ratios and ratios for money are two families,
+    /// of other true hypotheses, and each pair is judged at the lower of both levels: it has one interval.
+    fn judge(&mut self, ratio: impl Fn((usize, usize)) -> Option<f64>) {
+        let p_of = |(cells, pair): (&(usize, usize), &Pair)| {
+            Some((*cells, pair.contrast?.p_of(ratio(*cells)?) / pair.share))
+        };
+        let (tested, p_values): (Vec<(usize, usize)>, Vec<f64>) = self.pairs.iter().filter_map(p_of).unzip();
+        for (cells, level) in tested.iter().zip(stats::holm_levels(&p_values, stats::LEVEL)) {
+            if let Some(pair) = self.pairs.get_mut(cells) {
+                pair.level = pair.level.min(level * pair.share);
+            }
+        }
     }
 
     /// From here on verdicts say no more than what carries over from this machine.
