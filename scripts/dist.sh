@@ -29,7 +29,7 @@ for target in $targets; do
   fi
   name=iopslab-$version-$target
   mkdir -p "dist/$name"
-  cp "$binary" LICENSE README.md "dist/$name/"
+  cp "$binary" LICENSE NOTICE README.md "dist/$name/"
   cp -r examples "dist/$name/"
 done
 

@@ -17,10 +17,6 @@ use super::volumes::data_parts;
 /// How long it may take to stop in order; everything is flushed by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often the bytes of a snapshot are on a disk at the most while it is taken in: as a copy that becomes the node's,
-/// and as what compaction makes of it; and a third of that besides.
-const COPIES: u64 = 3;
-
 fn gib(bytes: u64) -> f64 {
     bytes as f64 / (1_u64 << 30) as f64
 }
@@ -91,7 +87,7 @@ impl Loading {
         let snapshot = snapshot.ok_or_else(|| RequestError::new("this data set is no snapshot to be taken in"))?;
         let elsewhere = "the directory has to be on every database host, with the same files";
         let found = TableSnapshot::read_again(snapshot).map_err(|why| RequestError::new(why).help(elsewhere))?;
-        let (needed, free) = (snapshot.bytes().saturating_mul(COPIES), storage::free_bytes(&self.directory)?);
+        let (needed, free) = (snapshot.bytes_taken_in(), storage::free_bytes(&self.directory)?);
         if free < needed {
             let message = format!(
                 "{} has {:.1} GiB free, and taking in a snapshot of {:.1} GiB needs {:.1}",

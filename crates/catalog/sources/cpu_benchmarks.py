@@ -25,6 +25,8 @@ NOTES = """\
 # speed: geometric mean of the multi-core scores of six tests of Geekbench 6 (File Compression, Navigation, HTML5 Browser, PDF Renderer, Clang,
 #   Text Processing) over those of m5.2xlarge, one run each; machine: the one that was measured, of 8 vCPUs. least, most: of the six tests
 # Source: github.com/SpareCores/sc-inspector-data at COMMIT (Spare Cores; CC BY-SA 4.0), data/*/*/geekbench/results.json
+# Licence: figures of Spare Cores, used under CC BY-SA 4.0 (https://creativecommons.org/licenses/by-sa/4.0/), changed: ratios and their means are
+#   ours. This file is under that licence too, not under iopslab's own; see NOTICE
 # Not here: families of which no machine with 8 vCPUs was measured
 """
 

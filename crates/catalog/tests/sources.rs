@@ -260,3 +260,14 @@ fn the_comparison_finds_a_total_that_was_multiplied_again() {
     let r6in = of("moto", "| network | r6in |");
     assert_eq!(r6in, "| moto | network | r6in | 32xlarge metal | 2.00 |");
 }
+
+/// The program contains this table, which is not under its licence.
+#[test]
+fn a_table_under_another_licence_says_so_and_the_notice_names_it() {
+    let head = include_str!("../data/cpu_benchmarks.csv");
+    let notice = include_str!("../../../NOTICE");
+    for words in ["SpareCores/sc-inspector-data", "804d3c7", "https://creativecommons.org/licenses/by-sa/4.0/"] {
+        assert!(head.contains(words) && notice.contains(words), "{words}");
+    }
+    assert!(notice.contains("crates/catalog/data/cpu_benchmarks.csv"));
+}

@@ -37,6 +37,7 @@ mod claims;
 mod clock;
 mod closed;
 mod collect;
+pub mod cpu;
 mod driver;
 mod error;
 mod histograms;

@@ -30,7 +30,7 @@ impl Assignment {
 impl FromStr for Assignment {
     type Err = String;
 
-    /// What is no TOML is a string: `name=tonight` sets `"tonight"`.
+    /// What is no TOML is a string, and so is a date: `name=tonight` sets `"tonight"`.
     fn from_str(text: &str) -> Result<Self, String> {
         let Some((path, value)) = text.split_once('=') else {
             return Err(format!("`{text}` sets nothing; expected KEY=VALUE, such as load.repetitions=5"));
@@ -42,9 +42,12 @@ impl FromStr for Assignment {
         }
         let value = value.trim();
         let whole = format!("v = {value}");
-        let ends_there = |value: &Spanned<DeValue<'_>>| value.span().end == whole.len();
+        // No key is a date of TOML's: `2026-01-31` is text everywhere.
+        let is_all = |value: &Spanned<DeValue<'_>>| {
+            value.span().end == whole.len() && !matches!(value.get_ref(), DeValue::Datetime(_))
+        };
         let is_toml = !value.contains('\n')
-            && DeTable::parse(&whole).is_ok_and(|table| table.get_ref().get("v").is_some_and(ends_there));
+            && DeTable::parse(&whole).is_ok_and(|table| table.get_ref().get("v").is_some_and(is_all));
         let value = if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
         Ok(Self { path, value })
     }
@@ -116,11 +119,11 @@ fn inserted(text: &str, tables: &[String], line: &str, found: &Found<'_, '_>) ->
         return Ok(replaced(text, behind_comments(text), line));
     };
     match text[at.start..].chars().next() {
+        // Behind what is there already a comment may stand, which would hold it too.
         Some('{') => {
-            let inside = text[at.start + 1..at.end - 1].trim_end();
-            let end = at.start + 1 + inside.len();
-            let before = if inside.is_empty() { " " } else { ", " };
-            Ok(replaced(text, end..end, &format!("{before}{}", line.trim_end())))
+            let after = if found.table.is_empty() { " " } else { "," };
+            let inside = at.start + 1;
+            Ok(replaced(text, inside..inside, &format!(" {}{after}", line.trim_end())))
         }
         Some('[') => Ok(match text[at.end..].find('\n') {
             Some(rest) => replaced(text, at.end + rest + 1..at.end + rest + 1, line),
@@ -214,12 +217,25 @@ mod tests {
             ("question=Why?", "# ours\n", "# ours\nquestion = \"Why?\"\n"),
             ("load.concurrency=[1, 8]", "[load]\n", "[load]\nconcurrency = [1, 8]\n"),
             ("configuration.io2.nodes=3", "name = \"io2\"", "nodes = 3\nname = \"io2\""),
-            ("configuration.gp3.data_volume.iops=9000", "\"gp3\" }", "\"gp3\", iops = 9000 }"),
+            ("configuration.gp3.data_volume.iops=9000", "{ type", "{ iops = 9000, type"),
             ("provider.local.scale=64", "scale = 16", "scale = 64"),
             ("provider.local.page_cache_mib=130", "[provider.local]\n", "[provider.local]\npage_cache_mib = 130\n"),
+            ("basis.price_date=2017-11-12", "16\n", "16\n\n[basis]\nprice_date = \"2017-11-12\"\n"),
             ("objective.p99_ms=10", "scale = 16\n", "scale = 16\n\n[objective]\np99_ms = 10\n"),
         ] {
             assert_eq!(with(assignment), Ok(FILE.replacen(from, to, 1)), "{assignment}");
+        }
+    }
+
+    #[test]
+    fn a_key_of_a_table_in_braces_is_set_whatever_stands_in_them() {
+        for braces in ["{}", "{ type = \"gp3\", }", "{ # ours\n type = \"gp3\" # cheap\n}", "{ # none\n}"] {
+            let file = format!("[load]\nthink = {braces}\n");
+            let changed = set(&file, &["load.think.iops=9000".parse().unwrap()]).unwrap();
+            let file: toml::Table = toml::from_str(&changed).unwrap();
+            let think = &file["load"]["think"];
+            assert_eq!(think["iops"].as_integer(), Some(9000), "{changed}");
+            assert_eq!(think.get("type").is_some(), braces.contains("gp3"), "{changed}");
         }
     }
 

@@ -10,8 +10,9 @@ const SPARE_BYTES: f64 = 268_435_456.0;
 impl Job {
     /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded
     /// and as a snapshot, and each configuration's copy, which updates and their compaction may double. Where a volume
-    /// is `restored`, the data set lies there already and the copy shares its blocks until it is written anew. `host`
-    /// is its number among the database hosts of the run, from 0.
+    /// is `restored`, the data set lies there already and the copy shares its blocks until it is written anew. Before
+    /// that a snapshot of the user's own is taken in whole. `host` is its number among the database hosts of the run,
+    /// from 0.
     pub fn needed_bytes(&self, host: u32, restored: bool) -> u64 {
         let part = |cluster: Cluster| {
             let is_node = cluster.hosts().contains(&host);
@@ -22,13 +23,15 @@ impl Job {
         let copies = self.started().filter_map(|setup| part(Cluster::of(setup)));
         let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
         let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
-        (snapshots * loaded + copies) as u64
+        let own = self.plan.own.as_ref().and_then(|own| own.snapshot.as_ref());
+        let taken_in = own.filter(|_| snapshots > 0.0).map_or(0.0, |own| own.bytes_taken_in() as f64);
+        (snapshots * loaded + copies).max(taken_in * loaded) as u64
     }
 
     /// Bytes that all database hosts need below one work directory, where they share a machine.
     pub fn needed_bytes_together(&self) -> u64 {
         let hosts: BTreeSet<u32> = self.started().flat_map(Setup::database_hosts).collect();
-        hosts.into_iter().map(|host| self.needed_bytes(host, false)).sum()
+        hosts.into_iter().map(|host| self.needed_bytes(host, false)).fold(0, u64::saturating_add)
     }
 
     /// Bytes on disk of the largest data set, with its backlog; one replica.
@@ -52,8 +55,13 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use statements::{Data, Script};
+
     use super::*;
     use crate::testing::one_and_three;
+    use crate::{Own, Snapshot, SnapshotTable};
 
     fn assert_bytes(bytes: f64, expected: f64) {
         assert!((bytes - expected).abs() < 10.0, "{bytes} {expected}");
@@ -73,6 +81,31 @@ mod tests {
         assert_eq!(job.needed_bytes(3, false), 0, "no host of the run");
         let each: u64 = (0..3).map(|host| job.needed_bytes(host, false)).sum();
         assert_eq!(job.needed_bytes_together(), each);
+    }
+
+    /// Three nodes of one machine take in three times what one does, each before it removes what others keep.
+    #[test]
+    fn each_node_takes_a_snapshot_in_whole() {
+        let mut job = one_and_three();
+        let table = SnapshotTable { name: "t".to_owned(), folders: 1, sstables: 1, bytes: 4_000_000_000 };
+        let snapshot =
+            Snapshot { path: "/s".to_owned(), sha256: "ab".to_owned(), tables: vec![table], least_found: 0.9 };
+        job.plan.own = Some(Own {
+            file: "t.cql".to_owned(),
+            script: Script::parse(
+                "CREATE TABLE t (k int PRIMARY KEY);\n-- statement r weight 1\nSELECT * FROM t WHERE k = ?;",
+                &["one"],
+            )
+            .unwrap(),
+            data: Data { seed: 1, tables: Vec::new(), statements: BTreeMap::new() },
+            row_bytes: BTreeMap::new(),
+            replay: None,
+            snapshot: Some(snapshot),
+        });
+        assert_eq!([0, 1, 2].map(|host| job.needed_bytes(host, false)), [12_000_000_000; 3]);
+        assert_eq!(job.needed_bytes_together(), 36_000_000_000);
+        assert_eq!(job.needed_bytes(3, false), 0, "no host of the run");
+        assert!(job.needed_bytes(1, true) < 2_000_000_000, "it has the data set already");
     }
 
     #[test]

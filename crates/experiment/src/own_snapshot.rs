@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How often the bytes of a snapshot are on a disk at the most while a node takes it in: as a copy that becomes the
+/// node's, and as what compaction makes of it; and a third of that besides.
+const COPIES: u64 = 3;
+
 /// A snapshot that is the data set of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -71,8 +75,14 @@ pub struct StatementSample {
 }
 
 impl Snapshot {
-    /// Bytes of the files that are restored; where several nodes have a row, each of its copies counts.
+    /// Bytes of the files that are restored; where several nodes have a row, each of its copies counts. Files with
+    /// holes may have more than can be counted: the most that can, then.
     pub fn bytes(&self) -> u64 {
-        self.tables.iter().map(|table| table.bytes).sum()
+        self.tables.iter().fold(0_u64, |sum, table| sum.saturating_add(table.bytes))
+    }
+
+    /// Bytes that a node needs while it takes them in: whatever part it keeps in the end, it takes in all.
+    pub fn bytes_taken_in(&self) -> u64 {
+        self.bytes().saturating_mul(COPIES)
     }
 }

@@ -110,6 +110,18 @@ fn a_schema_that_differs_is_refused_at_its_line() {
     assert!(said.contains("carts.amount is bigint here and int in the script, line 1"), "{said}");
 }
 
+/// Each that is shown has the whole text with it: a hostile schema would fill the memory.
+#[test]
+fn of_many_differences_the_first_are_shown() {
+    let columns: String = (0..300).map(|n| format!("    c{n} int,\n")).collect();
+    let other = CARTS.replace("    amount int,\n", &format!("    amount int,\n{columns}"));
+    let refused = read_with(GOOD, &Ok(found(vec![table("carts", 1)], &[&other])), ReadFor::Anybody).unwrap_err();
+    assert_eq!(refused.list().len(), 51);
+    let said = refused.to_string();
+    assert!(said.contains("carts has no c49 in the script") && !said.contains("carts has no c50"), "{said}");
+    assert!(said.contains("monday/carts/schema.cql differs in 250 places more"), "{said}");
+}
+
 #[test]
 fn what_does_not_go_with_a_snapshot_is_refused_with_the_reason() {
     let of_ycsb = GOOD.split("[[workload]]").next().unwrap().replace("snapshot", "records = 1000\nsnapshot");

@@ -158,3 +158,13 @@ fn a_cpu_is_measured_alone() {
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(text.contains("rounds/s") && !text.contains("Java"), "{text}");
 }
+
+/// The clock is that of steps which take a known number of cycles: what makes them is optimised in the build that users
+/// have, of which parts are not.
+#[test]
+fn what_measures_a_clock_is_optimised_in_the_build_of_users() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
+    let profiles = std::fs::read_to_string(workspace).unwrap();
+    assert!(profiles.contains("[profile.quick.package.iopslab]\nopt-level = 0"));
+    assert!(!profiles.contains("[profile.quick.package.engine]"), "engine::cpu needs its optimisation");
+}

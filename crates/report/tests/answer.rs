@@ -587,3 +587,17 @@ fn a_cell_that_the_user_skipped_is_a_doubt_with_how_far_it_had_come() {
                 io2.read-heavy.c64 before the first of 4 trials.";
     assert!(answer(&analysis).doubts.iter().any(|doubt| doubt == said), "{:?}", answer(&analysis).doubts);
 }
+
+#[test]
+fn what_the_money_buys_says_where_it_buys_that_if_not_everywhere() {
+    let mut analysis = page::run(&["gp2", "gp3"], &["reads", "writes"], 3).0;
+    analysis.cells.retain(|c| c.load == LOADS[0]);
+    analysis.recommendation.places.retain(|place| place.load == Some(LOADS[0]));
+    let of = |analysis: &Analysis| answer(analysis).exchange.unwrap().of;
+    assert_eq!(of(&analysis), "gp3 instead of gp2, $250.00 more a month: worth it");
+    // Of writes no such step is there: gp3 is run for another reason.
+    analysis.value_of_money.retain(|step| step.workload == "reads");
+    assert_eq!(of(&analysis), "gp3 instead of gp2 under reads, $250.00 more a month: worth it");
+    analysis.recommendation.status = Status::NotDecided;
+    assert_eq!(answer(&analysis).exchange, None);
+}

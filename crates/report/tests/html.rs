@@ -126,9 +126,9 @@ fn the_first_screen_is_short_and_the_evidence_is_folded() {
     // What is below the verdict, up to the fold that holds the rest of the answer.
     let (screen, rest) = header.split_once("<details><summary>More of the answer").unwrap();
     assert!(screen.contains("<p class=\"exchange\">+50 % cost <span"), "{screen}");
-    assert!(
-        screen.contains("2.00 times the throughput<small>io1-10000 instead of gp2-320, $250.00 more a month: worth it")
-    );
+    assert!(screen.contains(
+        "2.00 times the throughput<small>io1-10000 instead of gp2-320 at 100 in flight, $250.00 more a month: worth it"
+    ));
     assert_eq!(screen.matches("<figure").count(), 1, "{screen}");
     assert_eq!(screen.matches("of 12 planned").count(), 3, "{screen}");
     assert!(rest.contains("4 trials of 12 planned are missing"), "{rest}");

@@ -37,8 +37,8 @@ impl Admin {
     }
 
     /// Makes so many requests of each statement, as clients make them: how many find something. A read is sent as it
-    /// is, and finds at least one row; of a write the partition is looked up. Asked of an admin that knows the tables
-    /// ([`Self::connect_to_tables`]).
+    /// is, and finds at least one row of a partition that is there; of a write the partition is looked up. Asked of an
+    /// admin that knows the tables ([`Self::connect_to_tables`]).
     pub fn sample_statements(
         &self,
         keyspace: &str,
@@ -76,12 +76,13 @@ impl Admin {
                     }
                     None => prepared.make_of(number, &mut random, &mut request),
                 }
+                let partition = lookups.has(prepared.statement(&request), request.key())?;
                 let found = match statement.reads() {
                     true => {
                         let values = prepared.values(&request);
-                        Some(self.finds(session, prepared.statement(&request), &values)?)
+                        Some(answers(self.finds(session, prepared.statement(&request), &values)?, partition))
                     }
-                    false => lookups.has(prepared.statement(&request), request.key())?,
+                    false => partition,
                 };
                 prepared.ended(&request);
                 sample.asked += u32::from(found.is_some());
@@ -111,6 +112,12 @@ impl Admin {
     }
 }
 
+/// Whether a read finds something. An aggregate has a row of nothing, too: where its partition is known (`None`: it is
+/// not), that has to be there.
+fn answers(has_row: bool, has_partition: Option<bool>) -> bool {
+    has_row && has_partition != Some(false)
+}
+
 /// What looks a partition up, by table.
 struct Lookups<'a> {
     admin: &'a Admin,
@@ -121,7 +128,7 @@ struct Lookups<'a> {
 }
 
 impl Lookups<'_> {
-    /// Whether the partition that a write asks for is there; `None`: it has no whole partition key.
+    /// Whether the partition that a request asks for is there; `None`: it has no whole partition key.
     fn has(&mut self, statement: &PreparedStatement, key: Option<&[u8]>) -> Result<Option<bool>, AdminError> {
         let name = statement.get_table_spec().map(|spec| spec.table_name().to_owned());
         let tables = self.tables;
@@ -189,6 +196,13 @@ mod tests {
         // Cut, it has fewer.
         assert_eq!(components(&key[..key.len() - 3]), values[..2].to_vec());
         assert!(components(&[]).is_empty() && components(&[0]).is_empty());
+    }
+
+    #[test]
+    fn an_aggregate_of_nothing_finds_nothing() {
+        assert!(!answers(true, Some(false)), "SELECT count(*) has a row of a partition that is not there");
+        assert!(!answers(false, Some(true)), "a row that is not there in a partition that is");
+        assert!(answers(true, Some(true)) && answers(true, None) && !answers(false, None));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::server::Cancelled;
 
 /// The directory of a table's snapshots.
 const SNAPSHOTS: &str = "snapshots";
-/// Hard links that Cassandra makes of each new SSTable where it is asked to: no part of a snapshot.
+/// Hard links that Cassandra makes of each new SSTable below its table where it is asked to: no part of a snapshot.
 const BACKUPS: &str = "backups";
 const SCHEMA: &str = "schema.cql";
 /// Most bytes of all that differ: as many as a file beside an experiment may have.
@@ -71,7 +71,7 @@ struct Folder {
 
 impl Folder {
     fn bytes(&self) -> u64 {
-        self.files.iter().map(|(_, bytes)| bytes).sum()
+        self.files.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }
 
     fn sstables(&self) -> usize {
@@ -162,7 +162,7 @@ impl TableSnapshot {
             let table = tables.entry(&folder.table).or_insert(empty);
             table.folders += 1;
             table.sstables += u32::try_from(folder.sstables()).unwrap_or(u32::MAX);
-            table.bytes += folder.bytes();
+            table.bytes = table.bytes.saturating_add(folder.bytes());
         }
         FoundSnapshot {
             path: self.root.display().to_string(),
@@ -241,8 +241,9 @@ impl Looking<'_> {
             // Of a link that of the link.
             let found = std::fs::symlink_metadata(&at).map_err(|error| failed(&at, &error))?;
             if found.is_dir() {
-                // Files of indexes lie in hidden ones.
-                if !name.starts_with('.') && name != BACKUPS {
+                // Files of indexes lie in hidden ones. Elsewhere `backups` may be the name of a table or of a node.
+                let is_backups = name == BACKUPS && own_name(&whole).and_then(with_id).is_some();
+                if !name.starts_with('.') && !is_backups {
                     below.push(name);
                 }
             } else if found.is_file() {
@@ -269,6 +270,12 @@ fn parent_name(path: &Path) -> Option<&str> {
     own_name(path.parent()?)
 }
 
+/// A table and its identity, where the name of its directory has it.
+fn with_id(directory: &str) -> Option<(&str, &str)> {
+    let is_id = |id: &str| id.len() == ID_LETTERS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    directory.rsplit_once('-').filter(|(_, id)| is_id(id))
+}
+
 /// The SSTables in one directory.
 fn folder(root: &Path, path: &Path, files: &[(String, u64)]) -> Result<Folder, String> {
     let whole = root.join(path);
@@ -278,8 +285,7 @@ fn folder(root: &Path, path: &Path, files: &[(String, u64)]) -> Result<Folder, S
         _ => own_name(&whole),
     };
     let named = named.unwrap_or_default();
-    let is_id = |id: &str| id.len() == ID_LETTERS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let (table, id) = match named.rsplit_once('-').filter(|(_, id)| is_id(id)) {
+    let (table, id) = match with_id(named) {
         Some((table, id)) => (table, Some(id.to_owned())),
         None => (named, None),
     };

@@ -8,6 +8,9 @@ use crate::{FoundSnapshot, Note, Own, Snapshot, raw};
 /// Share of a statement's requests that has to find something where none is stated.
 const LEAST_FOUND: f64 = 0.9;
 
+/// Differences of a `schema.cql` that are shown: each is with the text that it stands in, which may be large.
+const MOST_DIFFERENCES: usize = 50;
+
 /// Reads the snapshot and makes it the data set of `own`; what is wrong with it is noted at its place. `scale`: that of
 /// the model.
 pub(super) fn check(
@@ -60,7 +63,12 @@ fn agrees(found: &FoundSnapshot, own: &Own, given: &Spanned<String>, mistakes: &
     for schema in &found.schemas {
         let agreement = own.script.agreement(&schema.text);
         let path = format!("{given}/{}", schema.path);
-        for mistake in agreement.disagreements {
+        let more = agreement.disagreements.len().saturating_sub(MOST_DIFFERENCES);
+        if more > 0 {
+            let help = "those that are shown come first; or the snapshot is one of other tables";
+            mistakes.add(given.span(), format!("{path} differs in {more} places more"), help);
+        }
+        for mistake in agreement.disagreements.into_iter().take(MOST_DIFFERENCES) {
             let help = format!("create it in {} as it is here, where its files come from", own.file);
             mistakes.add_in(&path, &schema.text, mistake.span, mistake.message, help);
         }

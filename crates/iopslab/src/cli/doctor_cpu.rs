@@ -1,13 +1,11 @@
 //! How fast a CPU of this machine is: its clock at work, and a fixed kernel, on one thread; and beside which instance
 //! types that is.
 
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{BuildHasherDefault, Hasher as _};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use ::catalog::{CPU_REFERENCE, CpuSpeed, Processor, cpu_speeds_near};
+use engine::cpu::{CYCLES, chain, kernel};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use serde::Serialize;
@@ -20,11 +18,6 @@ const TIMES: usize = 5;
 const EACH: Duration = Duration::from_millis(200);
 /// Steps between two looks at the time.
 const STEPS: u64 = 1 << 20;
-/// Cycles of a step of [`chain`] on x86-64: 3 of a product of 64 bits and 1 of an exclusive or, on Intel's cores since
-/// Nehalem and AMD's since Zen (Agner Fog, "Instruction tables").
-const CYCLES: f64 = 4.0;
-/// Keys of a round of [`kernel`]: half a MiB with its table, as a core's own cache holds.
-const KEYS: usize = 8_192;
 /// Families that are shown beside a speed.
 const NEAR: usize = 5;
 
@@ -148,58 +141,9 @@ fn per_second(mut work: impl FnMut() -> u64) -> f64 {
     }
 }
 
-/// Steps that each wait for the one before: a product and an exclusive or, in which no compiler finds a shorter way.
-fn chain(steps: u64) -> u64 {
-    let key = black_box(0x9e37_79b9_7f4a_7c15_u64);
-    let mut value = black_box(1_u64);
-    for _ in 0..steps {
-        value = value.wrapping_mul(value) ^ key;
-    }
-    value
-}
-
-/// A round of what databases do with keys: they are made, put into a table, sorted, written as text and hashed, and
-/// looked up. The same seed gives the same sum.
-fn kernel(seed: u64) -> u64 {
-    let mut state = seed.wrapping_mul(2).wrapping_add(1);
-    let mut keys: Vec<u64> = Vec::with_capacity(KEYS);
-    let mut table: HashMap<u64, u64, BuildHasherDefault<DefaultHasher>> =
-        HashMap::with_capacity_and_hasher(KEYS, BuildHasherDefault::default());
-    for at in 0..KEYS {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        keys.push(state);
-        table.insert(state, at as u64);
-    }
-    keys.sort_unstable();
-    let mut hasher = DefaultHasher::new();
-    let mut sum = 0_u64;
-    for key in &keys {
-        hasher.write(key.to_string().as_bytes());
-        sum = sum.rotate_left(5) ^ table.get(key).copied().unwrap_or_default();
-    }
-    sum ^ hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_round_does_the_same_for_the_same_seed() {
-        assert_eq!(kernel(7), kernel(7));
-        assert_ne!(kernel(7), kernel(8));
-    }
-
-    #[test]
-    fn a_chain_depends_on_each_of_its_steps() {
-        let ends: Vec<u64> = (0..4).map(chain).collect();
-        assert_eq!(ends[0], 1);
-        assert_eq!(ends[1], 1 ^ 0x9e37_79b9_7f4a_7c15);
-        assert_eq!(ends[2], ends[1].wrapping_mul(ends[1]) ^ 0x9e37_79b9_7f4a_7c15);
-        assert_ne!(ends[3], ends[2]);
-    }
 
     #[test]
     fn the_best_is_the_most_and_the_least_is_told() {

@@ -18,8 +18,11 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
 pub(super) fn count(text: &str) -> Result<u64, String> {
     let expected = || format!("`{text}` is no whole number above 0; expected one such as 100000, 10_000_000 or 10M");
     let number = positive(text).map_err(|_| expected())?;
+    // 2.01 times a million is a whole number but for its last bit.
+    let whole = number.round();
+    let is_whole = (number - whole).abs() <= whole * (2.0 * f64::EPSILON);
     // 1e18 lies below the greatest u64, and far above anything that can be counted.
-    if number.fract() == 0.0 && number <= 1e18 { Ok(number as u64) } else { Err(expected()) }
+    if is_whole && whole <= 1e18 { Ok(whole as u64) } else { Err(expected()) }
 }
 
 #[cfg(test)]
@@ -37,6 +40,9 @@ mod tests {
             assert!(positive(text).is_err(), "{text}");
         }
         assert_eq!((count("10_000_000"), count("10M"), count("1.5k")), (Ok(10_000_000), Ok(10_000_000), Ok(1_500)));
-        assert!(count("0").is_err() && count("1.5").is_err());
+        assert_eq!((count("2.01M"), count("1.005k")), (Ok(2_010_000), Ok(1_005)));
+        for text in ["0", "0.3", "1.5", "1.0005k", "2e18"] {
+            assert!(count(text).is_err(), "{text}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, BoundIs, Ratio, Status, ValueOfMoney, ValueVerdict};
 
-use super::steps;
+use super::{places, steps};
 use crate::figures::{number, when};
 use crate::labels;
 
@@ -13,7 +13,8 @@ pub struct Exchange {
     pub cost: String,
     /// `at least 8.81 times the throughput`; `only 1.02 times the throughput`, where that is not worth it.
     pub gain: String,
-    /// Of what: `local-nvme instead of gp3-12000, $82.00 more a month: worth it`.
+    /// Of what, and where, if that is not everywhere: `local-nvme instead of gp3-12000 under reads, $82.00 more a
+    /// month: worth it`.
     pub of: String,
 }
 
@@ -30,10 +31,13 @@ pub fn exchange(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Option<Excha
     let only = when(least.verdict != ValueVerdict::WorthIt, || "only ".to_owned());
     let dollars =
         when(least.extra_usd_per_month != 0.0, || format!(", {} more a month", labels::usd(least.extra_usd_per_month)));
+    // Elsewhere another step decides, or none.
+    let is_everywhere = group.len() == analysis.recommendation.places.len();
+    let place = when(!is_everywhere, || places::all(analysis, group.iter().map(|step| (&step.workload, step.load))));
     Some(Exchange {
         cost: cost(least.cost_ratio),
         gain: format!("{only}{low}{gain} the throughput"),
-        of: format!("{} instead of {}{dollars}: {}", least.to, least.from, labels::verdict_words(least)),
+        of: format!("{} instead of {}{place}{dollars}: {}", least.to, least.from, labels::verdict_words(least)),
     })
 }
 
@@ -58,7 +62,8 @@ fn factor(ratio: &Ratio) -> String {
 fn cost(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent {
-        p if p.abs() < 0.05 => "the same cost".to_owned(),
+        0.0 => "the same cost".to_owned(),
+        p if p.abs() < 0.05 => "about the same cost".to_owned(),
         p if p.abs() < 9.95 => format!("{p:+.1} % cost"),
         p if p < 100.0 => format!("{p:+.0} % cost"),
         _ => format!("{} times the cost", number(ratio)),
@@ -73,5 +78,6 @@ mod tests {
     fn what_is_paid_more_is_said_in_percent_until_it_doubles() {
         let said = [1.0, 1.0126, 1.152, 1.996, 2.4].map(cost);
         assert_eq!(said, ["the same cost", "+1.3 % cost", "+15 % cost", "+100 % cost", "2.40 times the cost"]);
+        assert_eq!(cost(1.0004), "about the same cost", "some dollars stand beside it");
     }
 }

@@ -68,6 +68,17 @@ fn a_folder_for_each_table_is_one_too() {
 }
 
 #[test]
+fn backups_are_left_out_below_a_table_and_nowhere_else() {
+    let root = tempfile::tempdir().unwrap();
+    sstable_in(root.path(), "a/backups", 1);
+    sstable_in(root.path(), &format!("backups/stock-{ID}"), 1);
+    sstable_in(root.path(), &format!("backups/stock-{ID}/backups"), 2);
+    let found = TableSnapshot::read(root.path()).unwrap().found();
+    let tables: Vec<(&str, u32)> = found.tables.iter().map(|table| (table.name.as_str(), table.sstables)).collect();
+    assert_eq!(tables, [("backups", 1), ("stock", 1)], "a table and a node of that name are whole");
+}
+
+#[test]
 fn what_is_no_snapshot_is_refused_with_its_path() {
     let root = tempfile::tempdir().unwrap();
     assert!(refused(root.path()).ends_with("has no SSTable (NAME-Data.db)"));
