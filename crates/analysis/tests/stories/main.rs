@@ -13,3 +13,4 @@ mod findings;
 mod free;
 mod scaling;
 mod story;
+mod value_levels;
