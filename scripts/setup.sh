@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what iopslab needs and is missing here: a Rust toolchain, JDK 17, xfsprogs, fio; with --tests also a Chromium, in which
-# the report is looked at, memcached, an SSH server, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
+# the report is looked at, memcached, xz, an SSH server, and moto, an AWS API server on this machine that `iopslab catalog refresh` is tested against; with --lint
 # also shellcheck and cargo-deny. Says what it does before it does it; asks nothing. Does nothing when everything is there.
 set -euo pipefail
 
@@ -73,6 +73,13 @@ if [ "${1:-}" = --tests ] && ! have memcached && have apt-get; then
   say "installing with apt-get: memcached"
   as_root apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends memcached >/dev/null
+fi
+
+# The binaries of PostgreSQL are packed by it.
+if [ "${1:-}" = --tests ] && ! have xz && have apt-get; then
+  say "installing with apt-get: xz-utils"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends xz-utils >/dev/null
 fi
 
 # Machines by SSH are tested in network namespaces of this one.

@@ -200,15 +200,14 @@ impl Volumes {
         Ok(roots.iter().map(|root| root.join(RENEWED)).collect())
     }
 
-    /// The data directories hold what was loaded again, and the commit log nothing, for a database that is to start:
-    /// none runs. Nothing of them is in the page cache.
+    /// The data directories hold what was loaded again, in blocks of its own, and the commit log nothing, for a database
+    /// that is to start: none runs. Nothing of them is in the page cache.
     pub fn renew_all(&self) -> Result<(), StorageError> {
         for root in self.data_roots() {
             let target = root.join(DATA);
-            storage::restore_tree(&root.join(PRISTINE), &target)?;
-            if self.mounted.iter().any(|m| m.root == root && !m.backing.is_emulated()) {
-                storage::drop_page_cache(&target)?;
-            }
+            // A database that takes no files in while it runs writes them in place.
+            storage::restore_apart(&root.join(PRISTINE), &target)?;
+            storage::drop_page_cache(&target)?;
         }
         self.mounted.iter().try_for_each(|mounted| storage::remove_tree(&mounted.root.join(COMMITLOG)))
     }

@@ -83,9 +83,8 @@ impl Comparisons {
     /// that it has; `None`: nothing is said of the pair in this family. Ratios and ratios for money are two families,
     /// of other true hypotheses, and each pair is judged at the lower of both levels: it has one interval.
     fn judge(&mut self, ratio: impl Fn((usize, usize)) -> Option<f64>) {
-        let p_of = |(cells, pair): (&(usize, usize), &Pair)| {
-            Some((*cells, pair.contrast?.p_of(ratio(*cells)?) / pair.share))
-        };
+        let p_of =
+            |(cells, pair): (&(usize, usize), &Pair)| Some((*cells, pair.contrast?.p_of(ratio(*cells)?) / pair.share));
         let (tested, p_values): (Vec<(usize, usize)>, Vec<f64>) = self.pairs.iter().filter_map(p_of).unzip();
         for (cells, level) in tested.iter().zip(stats::holm_levels(&p_values, stats::LEVEL)) {
             if let Some(pair) = self.pairs.get_mut(cells) {

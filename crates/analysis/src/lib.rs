@@ -137,7 +137,8 @@ pub use experiment::{
     Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
     CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
     LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place, Placement, Plan,
-    Provider, Rested, RestsBecause, Section, Settings, Setup, SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup,
+    Provider, Rested, RestsBecause, Section, Setting, Settings, Setup, SetupAt, Setups, TrialShape, VolumeRole,
+    VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 

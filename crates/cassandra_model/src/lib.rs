@@ -75,6 +75,8 @@ pub static CASSANDRA: Product = Product {
     },
     unit_bytes: CHUNK_BYTES,
     stated_unit_bytes: settings::stated_chunk_bytes,
+    // A CQL connection has 32,768 stream ids, and one connection per load thread is used.
+    most_in_flight: 30_000,
     has_consistency: true,
     // An SSTable of a backlog is one flush of one memtable: a loading node has 2 GiB of heap, and flushes by itself
     // when its memtables have 170 MiB of it, which 64 MiB of fields of 100 bytes do not fill. Where several nodes load

@@ -353,7 +353,7 @@ impl Driver for CqlDriver {
         Ok(row.map(|row| row.columns.into_iter().map(text).collect()))
     }
 
-    fn max_in_flight(&self) -> usize {
+    fn max_in_flight(&self, _: u32) -> usize {
         // With several nodes all requests may still go to one of them.
         IN_FLIGHT
     }

@@ -94,9 +94,9 @@ pub trait Driver {
     /// is no such record. Not for measuring, but for a record that is to be put into a cache.
     fn fetch(&self, key: &str) -> impl Future<Output = Result<Option<Vec<Option<String>>>, ErrorKind>>;
 
-    /// How many requests this driver can have in flight at once. In an open loop, requests that are due beyond that
-    /// wait in the engine, and their wait counts.
-    fn max_in_flight(&self) -> usize {
+    /// How many requests this driver can have in flight at once, where so many load threads share what the database
+    /// takes. In an open loop, requests that are due beyond that wait in the engine, and their wait counts.
+    fn max_in_flight(&self, _threads: u32) -> usize {
         usize::MAX
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn begin<D: Driver + 'static>(
 }
 
 async fn pace<D: Driver + 'static>(occupied: Occupied<D>, shared: Rc<Loop<D>>, alarm: Alarm) {
-    let limit = shared.seat.driver.max_in_flight();
+    let limit = shared.seat.driver.max_in_flight(shared.seat.threads);
     let mut slots = 0usize;
     loop {
         let now = now_ns();

@@ -13,7 +13,7 @@ use crate::clock::now_ns;
 use crate::collect::Collector;
 use crate::operate::Source;
 use crate::plan::{Load, Second, TrialOutcome, TrialPlan, check, thread_count};
-use crate::schedule::{Schedule, expected_operations};
+use crate::schedule::{Schedule, expected_operations, thread_seed};
 use crate::stamp::TAG_BYTES;
 use crate::threads::{Seat, Span, Work, run_threads};
 use crate::written::Writes;
@@ -39,12 +39,17 @@ impl Work for TrialWork<'_> {
         let replayed = plan.definition.replayed.as_ref();
         let recording = |speed: f64, claims| {
             let replayed = replayed?;
-            let requests = seat.driver.recorded(seat.thread, seat.threads);
+            let mut requests = seat.driver.recorded(seat.thread, seat.threads);
+            if replayed.again {
+                // From its beginning alone, a round would ask for what the one before it asked for.
+                let from = thread_seed(plan.seed, seat.thread) % (requests.len() as u64).max(1);
+                requests.rotate_left(from as usize);
+            }
             Some(Schedule::recorded(requests, (speed, replayed.again), seat.times, claims))
         };
         match plan.load {
             Load::Closed { concurrency } => {
-                let limit = seat.driver.max_in_flight();
+                let limit = seat.driver.max_in_flight(seat.threads);
                 let share = seat.share_of(concurrency);
                 if share as usize > limit {
                     return Err(EngineError::Plan(format!(

@@ -164,6 +164,7 @@ fn what_does_not_go_with_a_replay_is_refused() {
         ("[load]\n", "[load]\nconcurrency = [5]\n", "concurrency with replay"),
         ("[load]\n", "[load]\nclients = 2\n", "clients = 2 with replay"),
         ("warmup_s = 5", "warmup = \"auto\"", "warmup = \"auto\" with replay"),
+        ("[load]\n", "[provider.local]\nscale = 1.4\n[load]\n", "scale = 1.4 with replay"),
         ("[load]\n", "[[workload]]\nname = \"b\"\ncql = \"shop.cql\"\n[load]\n", "another workload beside replay"),
         ("[load]\n", "[[fault]]\nkind = \"node-stop\"\nat_s = 5\n[load]\n", "[[fault]] with \"shop.cql\""),
     ] {

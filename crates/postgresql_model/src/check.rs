@@ -37,6 +37,16 @@ pub(crate) fn check(version: Option<&str>, stated: &Table) -> (BTreeMap<String, 
     ([(CONF.to_owned(), Section::Keys(checked))].into(), problems)
 }
 
+/// Why a setting that nobody has checked is not written into the `postgresql.conf` of this version: it may come from
+/// somebody else, and a name or a value of several lines would be several settings.
+pub fn refusal(version: &str, name: &str, value: &str) -> Option<String> {
+    let Some(known) = known(version) else { return Some(format!("PostgreSQL {version} is not known")) };
+    if let Some((what, help)) = name_problem(name, known) {
+        return Some(format!("{what} ({help})"));
+    }
+    value.contains(|c: char| c.is_control()).then(|| format!("{name} cannot be {value:?} (text on one line)"))
+}
+
 fn name_problem(name: &str, known: &Known) -> Option<Wrong> {
     if !known.contains_key(name) {
         let help = nearest(name, known.keys().copied()).map_or_else(
@@ -175,6 +185,21 @@ mod tests {
             let (_, problems) = checked(text);
             assert!(problems.len() == 1 && problems[0].starts_with(said), "{text}: {problems:?}");
         }
+    }
+
+    /// A plan of somebody else's can have any text as a name.
+    #[test]
+    fn what_was_not_checked_is_refused_before_it_is_written() {
+        assert_eq!(refusal("18.3", "work_mem", "4MB"), None);
+        let several = "work_mem = 4MB\nshared_preload_libraries = '/tmp/x.so'\nwork_mem";
+        for (name, value, said) in [
+            (several, "4MB", "postgresql.conf has no setting"),
+            ("port", "1", "port: iopslab decides at which addresses"),
+            ("application_name", "a\nport = 1", "application_name cannot be \"a\\nport = 1\""),
+        ] {
+            assert!(refusal("18.3", name, value).is_some_and(|refused| refused.starts_with(said)), "{said}");
+        }
+        assert!(refusal("9.6", "work_mem", "4MB").is_some());
     }
 
     #[test]

@@ -3,6 +3,15 @@
 use crate::amount::amount;
 use crate::known::{Kind, known};
 
+/// Values by which PostgreSQL decides by itself, and shows what it has decided.
+const AUTOMATIC: &[(&str, f64)] = &[
+    ("commit_timestamp_buffers", 0.0),
+    ("io_max_concurrency", -1.0),
+    ("subtransaction_buffers", 0.0),
+    ("transaction_buffers", 0.0),
+    ("wal_buffers", -1.0),
+];
+
 /// Whether a PostgreSQL of this version whose `pg_settings` has `setting` for `name` does as asked.
 pub fn is_value(version: &str, name: &str, asked: &str, setting: &str) -> bool {
     let kind = known(version).and_then(|known| known.get(name).copied());
@@ -10,14 +19,20 @@ pub fn is_value(version: &str, name: &str, asked: &str, setting: &str) -> bool {
         // Whole units: what is asked for in finer ones is rounded.
         Some(Kind::Integer(range)) => {
             let asked = amount(range.unit, asked);
-            asked.zip(setting.parse::<f64>().ok()).is_some_and(|(asked, setting)| (asked - setting).abs() <= 0.5)
+            let is_automatic = asked.is_some_and(|asked| AUTOMATIC.contains(&(name, asked)));
+            let both = asked.zip(setting.parse::<f64>().ok());
+            both.is_some_and(|(asked, setting)| is_automatic || (asked - setting).abs() <= 0.5)
         }
         Some(Kind::Number(range)) => {
             let asked = amount(range.unit, asked);
             let both = asked.zip(setting.parse::<f64>().ok());
             both.is_some_and(|(asked, setting)| (asked - setting).abs() <= 1e-6 * asked.abs())
         }
-        Some(Kind::Boolean | Kind::OneOf(_)) => asked.eq_ignore_ascii_case(setting),
+        Some(Kind::Boolean | Kind::OneOf(_)) => match (name, asked) {
+            // Of two names of one value it shows the first.
+            ("wal_compression", "on") => setting == "pglz",
+            _ => asked.eq_ignore_ascii_case(setting),
+        },
         Some(Kind::Text) | None => asked == setting,
     }
 }
@@ -45,6 +60,11 @@ mod tests {
         assert!(is("full_page_writes", "off", "off") && !is("full_page_writes", "off", "on"));
         assert!(is("io_method", "worker", "worker") && !is("io_method", "worker", "sync"));
         assert!(!is("checkpoint_timeout", "soon", "900"));
+        assert!(is("wal_compression", "on", "pglz") && is("wal_compression", "off", "off"));
+        assert!(!is("wal_compression", "on", "off") && !is("wal_compression", "off", "pglz"));
+        assert!(is("wal_buffers", "-1", "2048") && !is("wal_buffers", "16MB", "1024"));
+        assert!(is("transaction_buffers", "0", "64") && !is("work_mem", "0", "64"));
+        assert!(AUTOMATIC.iter().all(|(name, _)| known("18.3").is_some_and(|known| known.contains_key(name))));
         assert_eq!((shown("900", Some("s")), shown("on", None)), ("900 s".to_owned(), "on".to_owned()));
         assert_eq!(shown("8192", Some("8kB")), "8192 x 8kB");
     }

@@ -55,8 +55,9 @@ const KEPT: &[Kept] = &[
          wal_retrieve_retry_interval synchronous_standby_names synchronized_standby_slots sync_replication_slots \
          max_standby_* max_logical_replication_workers max_sync_workers_per_subscription \
          max_parallel_apply_workers_per_subscription max_active_replication_origins idle_replication_slot_timeout \
-         session_replication_role",
-        "iopslab starts one node, without replicas",
+         session_replication_role primary_* restore_command recovery_end_command recovery_min_apply_delay \
+         recovery_target*",
+        "iopslab starts one node, without replicas, and from no archive",
         REMOVE,
     ),
     (
@@ -124,6 +125,7 @@ mod tests {
         ] {
             assert!(kept_key(name).is_none(), "{name}");
         }
+        assert!(kept_key("restore_command").is_some_and(|kept| kept.why.contains("no archive")));
         assert!(kept_key("shared_buffers").is_some_and(|kept| kept.why.contains("memory of the configuration")));
     }
 }

@@ -8,8 +8,8 @@ mod known;
 mod memory;
 
 pub use check::CONF;
+pub use check::refusal;
 pub use in_force::{is_value, shown};
-pub use kept_key::kept_key;
 pub use known::{keys, versions};
 
 use std::collections::BTreeMap;
@@ -22,6 +22,9 @@ const DEFAULT_VERSION: &str = "18.3";
 /// Bytes of a page: the unit in which tables and indexes are read, cached and written (`block_size`, fixed when
 /// PostgreSQL is built).
 pub const PAGE_BYTES: u64 = 8_192;
+
+/// Most requests in flight: each has a connection of its own, and so a process of the server.
+pub const MOST_IN_FLIGHT: u32 = 900;
 
 /// PostgreSQL.
 pub static POSTGRESQL: Product = Product {
@@ -48,6 +51,7 @@ pub static POSTGRESQL: Product = Product {
     },
     unit_bytes: PAGE_BYTES as f64,
     stated_unit_bytes: no_other_unit,
+    most_in_flight: MOST_IN_FLIGHT,
     has_consistency: false,
     backlog: None,
     lacks: &[

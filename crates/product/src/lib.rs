@@ -37,6 +37,8 @@ pub struct Product {
     pub unit_bytes: f64,
     /// Those that the settings state.
     pub stated_unit_bytes: fn(&Settings) -> Option<f64>,
+    /// Most requests in flight at once, over all of its clients.
+    pub most_in_flight: u32,
     /// Whether a request states how many replicas must answer.
     pub has_consistency: bool,
     /// Backlogs of compaction; `None`: it has none.

@@ -2,8 +2,8 @@
 
 use crate::page;
 use analysis::{
-    Analysis, BandwidthWeighting, FreeStep, Need, NotTried, Replaced, Spending, SpendingChange, Status, Untried,
-    Verdict,
+    Analysis, BandwidthWeighting, FreeStep, Need, NotTried, Replaced, Section, Setting, Settings, Spending,
+    SpendingChange, Status, Untried, Verdict,
 };
 use report::{answer, markdown};
 
@@ -100,6 +100,24 @@ fn what_has_to_be_done_is_reported_with_what_is_spared() {
     ] {
         assert_eq!(needs(&of).as_deref(), Some(said));
     }
+}
+
+/// What is fast because a crash may cost data is not for nothing.
+#[test]
+fn what_a_setting_of_postgresql_risks_is_reported_with_it() {
+    let (mut analysis, _) = page::run(&["gp3", "gp3-4k"], &["read-heavy"], 3);
+    analysis.free_steps = vec![FreeStep { needs: vec![Need::Settings], ..step() }];
+    let risk = "It needs other settings of the server (pg_settings.context says which take a restart). A crash may \
+                lose writes that were acknowledged just before (synchronous_commit = off). The data set takes";
+    assert!(!told_of(&analysis).contains("A crash"), "nothing is off");
+    let off = || {
+        let keys = [("synchronous_commit".to_owned(), Setting::Value("off".to_owned()))].into();
+        Settings::default().with("postgresql", Section::Keys(keys))
+    };
+    analysis.configurations[1].settings = off();
+    assert!(told_of(&analysis).contains(risk), "{}", told_of(&analysis));
+    analysis.configurations[0].settings = off();
+    assert!(!told_of(&analysis).contains("A crash"), "both risk it");
 }
 
 /// A version costs no money: an upgrade has its own word, and the way back is none.

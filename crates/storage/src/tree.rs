@@ -9,7 +9,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -35,18 +35,28 @@ pub struct Restored {
 ///
 /// Returns once everything is on the volume, so that no leftover write is charged to the trial that follows.
 pub fn restore_tree(pristine: &Path, target: &Path) -> Result<Restored> {
+    restore(pristine, target, true)
+}
+
+/// The same with blocks of its own, for files that are written in place: of one that is shared, the first write of each
+/// block goes elsewhere, and the volume takes what the file system notes of that besides.
+pub fn restore_apart(pristine: &Path, target: &Path) -> Result<Restored> {
+    restore(pristine, target, false)
+}
+
+fn restore(pristine: &Path, target: &Path, reflink: bool) -> Result<Restored> {
     // Looked at before anything is deleted: a wrong path must not cost the old data.
     let source = Place::open("restore from", pristine)?;
     let target = Place::make(target)?;
     target.clear()?;
-    copy(&source, &target)
+    copy(&source, &target, reflink)
 }
 
 /// Copies the directory `from` to `to`, which may lie on another file system and is created if missing; what `to`
 /// holds under other names stays. Returns once everything is on the disk.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<Restored> {
     let source = Place::open("copy from", from)?;
-    copy(&source, &Place::make(to)?)
+    copy(&source, &Place::make(to)?, true)
 }
 
 /// Removes `directory` with everything below it; nothing happens if it is not there.
@@ -167,8 +177,7 @@ impl Place {
     }
 }
 
-fn copy(from: &Place, to: &Place) -> Result<Restored> {
-    let mut reflink = true;
+fn copy(from: &Place, to: &Place, mut reflink: bool) -> Result<Restored> {
     let mut restored = Restored { files: 0, bytes: 0, reflinked: true };
     copy_directory(from, to, &mut reflink, &mut restored)?;
     restored.reflinked &= restored.files > 0;
@@ -222,7 +231,9 @@ fn copy_file(from: &Place, to: &Place, name: &OsStr, reflink: &mut bool) -> Resu
         }
     }
     if !shared {
-        std::io::copy(&mut input, &mut output).map_err(io_error(format!("copy {} to", source.display()), &target))?;
+        // Not by the kernel (copy_file_range(2)), which shares blocks where it can.
+        std::io::copy::<dyn Read, dyn Write>(&mut input, &mut output)
+            .map_err(io_error(format!("copy {} to", source.display()), &target))?;
     }
     if let Ok(modified) = about.modified() {
         output.set_modified(modified).map_err(io_error("set the time of", &target))?;
@@ -270,6 +281,8 @@ mod tests {
 
         let restored = restore_tree(&pristine, &target).unwrap();
         assert_eq!((restored.files, restored.bytes), (2, 100_000));
+        let apart = restore_apart(&pristine, &target).unwrap();
+        assert_eq!((apart.files, apart.bytes, apart.reflinked), (2, 100_000, false));
         assert!(!target.join("stale").exists() && !target.join("ks/old").exists());
         assert_eq!(fs::read(target.join("ks/table/big.db")).unwrap(), vec![7; 100_000]);
         assert_eq!(fs::read_link(target.join("link")).unwrap(), Path::new("ks/table"));

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use experiment::IoLimits;
 use machine::{CGROUP_ROOT, Machine, end, runs_nothing, share_off, with_a_copy_of_the_mount};
 use storage::{
-    Cgroup, DeviceLimit, Ledger, LoopVolume, ResourceLimits, copy_tree, device_bytes, probe, read_whole, restore_tree,
+    Cgroup, DeviceLimit, Ledger, LoopVolume, ResourceLimits, copy_tree, device_bytes, free_bytes, probe, read_whole,
+    restore_apart, restore_tree,
 };
 
 const SIZE: u64 = 512 << 20;
@@ -102,6 +103,10 @@ fn a_data_set_is_restored_by_reference_and_starts_cold() {
     fs::write(data.join("stale"), "").unwrap();
     assert!(restore_tree(&pristine, &data).unwrap().reflinked);
     assert!(!data.join("stale").exists());
+    let free = free_bytes(&data).unwrap();
+    assert!(!restore_apart(&pristine, &data).unwrap().reflinked);
+    let taken = free.saturating_sub(free_bytes(&data).unwrap());
+    assert!(taken >= content.len() as u64 * 9 / 10, "{taken} bytes are its own");
 
     let warm_before = device_reads(&volume);
     assert!(fs::read(data.join("ks/table/big.db")).unwrap() == content);

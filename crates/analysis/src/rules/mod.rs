@@ -249,6 +249,7 @@ fn completed(mut finding: Finding, trial: &TrialMeasurement, together: &RunConte
             true
         }
         Remark::BurstOnly(found) => burst::complete_only(found, &known),
+        Remark::CodeNotWarm(_) => together.plan.target.database.product().compiles_itself(),
         _ => true,
     };
     stays.then_some(finding)

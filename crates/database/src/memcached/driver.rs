@@ -254,7 +254,7 @@ impl<D: Driver> Driver for CachedDriver<D> {
         self.database.fetch(key).await
     }
 
-    fn max_in_flight(&self) -> usize {
-        self.database.max_in_flight()
+    fn max_in_flight(&self, threads: u32) -> usize {
+        self.database.max_in_flight(threads)
     }
 }

@@ -180,7 +180,7 @@ impl Layout {
             if !own.keeps(&key) {
                 continue;
             }
-            let partition = has_key.then(|| query_log::partition(&key).rotate_left(1) ^ keys[statement].table);
+            let partition = has_key.then(|| partition_of(keys[statement].table, &key));
             let at_ns = (request.at_us - begin_us).saturating_mul(1_000);
             requests.push(Recorded { at_ns, number: place, partition });
         }
@@ -215,6 +215,13 @@ impl Layout {
     }
 }
 
+/// The number of a partition. That of its key alone decides what a model has: of 1:N it is a multiple of N, by which
+/// most load threads would have none.
+fn partition_of(table: u64, key: &[u8]) -> u64 {
+    let both = [table, query_log::partition(key)].map(u64::to_le_bytes);
+    query_log::partition(both.as_flattened())
+}
+
 /// The number of the statement that sends a recorded one.
 fn number(recorded: &query_log::RecordedStatement, own: &Own) -> Option<u32> {
     let text = RecordedText::read(&recorded.text)?;
@@ -246,6 +253,16 @@ mod tests {
         assert_eq!(of(&[0]), b"aa");
         assert_eq!(of(&[1, 0]), [0, 1, 1, 0, 0, 2, b'a', b'a', 0]);
         assert_eq!((of(&[2]), of(&[0, 2]), of(&[])), (vec![], vec![], vec![]));
+    }
+
+    #[test]
+    fn the_partitions_of_a_model_are_spread_over_all_load_threads() {
+        let mut of_thread = [0; 4];
+        for key in (0..16_000_u32).map(u32::to_be_bytes).filter(|key| query_log::keeps(key, 16)) {
+            of_thread[(partition_of(7, &key) % 4) as usize] += 1;
+        }
+        assert!(of_thread.iter().all(|count| (150..350).contains(count)), "{of_thread:?}");
+        assert_ne!(partition_of(7, b"a"), partition_of(8, b"a"), "of another table");
     }
 
     #[test]

@@ -54,19 +54,23 @@ impl Admin {
     /// To a database of the node whose socket is in this directory and is named by this port.
     ///
     /// # Errors
-    /// Nobody answers there, or there is no such database.
+    /// Nobody answers there in time, or there is no such database.
     pub fn connect(socket: &Path, port: u16, database: &str, patience: Duration) -> Result<Self, AdminError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(AdminError::Runtime)?;
         let mut config = Config::new();
         config.host_path(socket).port(port).user(SUPERUSER).dbname(database).connect_timeout(patience);
         config.application_name("iopslab");
-        let connected = runtime.block_on(async {
+        let connecting = async {
             let (client, connection) = config.connect(NoTls).await?;
             // What goes wrong with it is seen by whoever waits for an answer.
             tokio::spawn(async move { drop(connection.await) });
             Ok::<_, tokio_postgres::Error>(client)
-        });
-        let client = connected.map_err(|source| AdminError::Connect { socket: socket.to_owned(), source })?;
+        };
+        // The kernel takes connections for a server that stands still, which says nothing on them.
+        let connected = runtime.block_on(async { tokio::time::timeout(patience, connecting).await });
+        let silent = |_| AdminError::NoAnswer { statement: format!("a connection in {}", socket.display()), patience };
+        let failed = |source| AdminError::Connect { socket: socket.to_owned(), source };
+        let client = connected.map_err(silent)?.map_err(failed)?;
         Ok(Self { runtime, client })
     }
 
@@ -115,5 +119,22 @@ impl Admin {
     /// It does not.
     pub fn ping(&self) -> Result<(), AdminError> {
         self.number("SELECT 1::bigint", &[]).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// The kernel takes the connection, and nobody answers: a server that was stopped by a signal, or whose volume
+    /// stands still.
+    #[test]
+    fn a_server_that_stands_still_is_not_waited_for_beyond_its_time() {
+        let place = tempfile::tempdir().unwrap();
+        let _still = UnixListener::bind(place.path().join(".s.PGSQL.5432")).unwrap();
+        let refused = Admin::connect(place.path(), 5432, MAINTENANCE, Duration::from_millis(50)).unwrap_err();
+        assert!(matches!(refused, AdminError::NoAnswer { .. }), "{refused}");
     }
 }

@@ -18,8 +18,9 @@ pub(crate) const SUPERUSER: &str = "postgres";
 /// Who asks for records, over the network.
 pub(crate) const CLIENT: &str = "iopslab";
 
-/// Connections that a node takes. Each request in flight has one: a connection does one thing after the other.
-pub(crate) const CONNECTIONS: u32 = 1_000;
+/// Connections that a node takes. Each request in flight has one: a connection does one thing after the other. The
+/// others are iopslab's own, and its superuser's.
+const CONNECTIONS: u32 = postgresql_model::MOST_IN_FLIGHT + 100;
 
 /// Where a node has what it is configured with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +65,9 @@ impl Places {
     }
 }
 
-/// A text as `postgresql.conf` has it.
+/// A text as `postgresql.conf` has it: a quote is written twice, and so is a backslash, which begins an escape there.
 fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 /// The configuration of a node. What its plan states comes last: the last of two wins.
@@ -159,6 +160,7 @@ mod tests {
         has("unix_socket_directories = '/own/socket'");
         assert!(has("autovacuum = 'on'") < has("autovacuum = 'off'"));
         has("checkpoint_timeout = '15min'");
+        assert_eq!(quoted(r"it's a\"), r"'it''s a\\'", "and nothing ends a text before its end");
     }
 
     /// A superuser can have the server run programs: the network has none.

@@ -144,10 +144,11 @@ impl Installed for Software {
 
     fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
         // A plan may come from a run directory of somebody else's.
-        for name in postgresql_model::conf(&plan.settings).keys() {
-            if let Some(kept) = postgresql_model::kept_key(name) {
-                return Err(ServerError::Failed(format!("{name}: {} ({})", kept.why, kept.help).into()));
-            }
+        let version = &self.distribution.version;
+        let mut settings = postgresql_model::conf(&plan.settings).iter();
+        let refusal = settings.find_map(|(name, of)| postgresql_model::refusal(version, name, of.value()));
+        if let Some(refusal) = refusal {
+            return Err(ServerError::Failed(refusal.into()));
         }
         let node = Node::start(&self.distribution, self.account.clone(), plan.clone())?;
         Ok(Box::new(Running(node)))

@@ -7,7 +7,6 @@ use crate::stage::{PATIENCE, Stage};
 
 /// The list of settings is made by a script, from the server itself: it has to be the list of this one.
 #[test]
-#[ignore = "fetches and starts a real database: asked for by name"]
 fn postgresql_every_setting_of_the_list_is_one_of_the_server() {
     let stage = Stage::of(&POSTGRESQL);
     let plan = stage.plan("node", Settings::default());

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use database::{
@@ -20,11 +21,13 @@ pub const DATASET: Dataset = Dataset { records: RECORDS, fields: 3, field_length
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
 static NEVER: AtomicBool = AtomicBool::new(false);
+/// Stories of a product have one address: one has it after the other.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// A product as these stories need it.
 pub struct Subject {
     pub name: &'static str,
-    /// An address of its own, so that stories can run beside each other.
+    /// Where its nodes listen, and no others of this machine.
     pub address: Ipv4Addr,
     /// A setting that its node can be given, as it is stated, and a part of how it is shown then.
     pub setting: (&'static str, &'static str, &'static str, &'static str),
@@ -39,6 +42,7 @@ pub struct Stage {
     pub installed: Box<dyn Installed>,
     pub address: Ipv4Addr,
     place: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
 
 /// A node that is killed when a story fails.
@@ -52,6 +56,8 @@ impl Drop for Guarded {
 
 impl Stage {
     pub fn of(subject: &Subject) -> Self {
+        // A story that failed has ended its node, too.
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let product = PRODUCTS.into_iter().find(|product| product.name == subject.name).unwrap();
         let started = Started { product, version: product.default_version.to_owned() };
         let account = Account::of_this_machine().unwrap();
@@ -66,7 +72,7 @@ impl Stage {
             account.let_through(place.path()).unwrap();
             account.let_through(&cache).unwrap();
         }
-        Self { product, server, installed, address: subject.address, place }
+        Self { product, server, installed, address: subject.address, place, _alone: alone }
     }
 
     pub fn plan(&self, name: &str, settings: Settings) -> NodePlan {

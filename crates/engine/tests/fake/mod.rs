@@ -158,7 +158,7 @@ impl Driver for Fake {
         self.call().await.map(|()| None)
     }
 
-    fn max_in_flight(&self) -> usize {
+    fn max_in_flight(&self, _: u32) -> usize {
         self.0.limit
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use product::Product;
 use toml::Value;
 use workload::{Arrivals, Replayed};
 
@@ -12,23 +13,23 @@ use crate::raw::RepetitionsWord;
 use crate::spanned::{Spanned, place};
 use crate::{Adaptive, Aim, Find, Load, LoadLevel, raw};
 
-/// Most requests in flight: a CQL connection has 32,768 stream ids, and one connection per load thread is used.
-const MOST_CONCURRENCY: i64 = 30_000;
 const DAY_S: f64 = 86_400.0;
 /// Seconds of warm-up and of measurement, where they are not stated.
 const WARMUP_S: f64 = 20.0;
 const DURATION_S: f64 = 60.0;
 
 /// `replayed` says what was recorded, where that is sent again (`Some(None)`: it has mistakes); `senders` are the
-/// machines of clients, and the scale at which they send.
+/// machines of clients, and the scale at which they send; `product` is asked.
 pub(super) fn check(
     load: &Spanned<raw::Load>,
     replayed: Option<Option<&Replayed>>,
     senders: (&Senders, f64),
+    product: &Product,
     mistakes: &mut Collector<'_>,
 ) -> Option<Load> {
+    let most = i64::from(product.most_in_flight);
     let concurrency = load.concurrency.iter();
-    let concurrency = concurrency.filter_map(|n| mistakes.stated_integer(n, "concurrency", 1..=MOST_CONCURRENCY));
+    let concurrency = concurrency.filter_map(|n| mistakes.stated_integer(n, "concurrency", 1..=most));
     let mut levels: Vec<_> = concurrency.map(|n| LoadLevel::Concurrency(n as u32)).collect();
     let (rates, find) = rates(load, mistakes);
     levels.extend(rates);

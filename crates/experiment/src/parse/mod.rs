@@ -185,7 +185,7 @@ fn check(
     let senders = clients::Senders::of(catalog, file, provider, beside.client);
     let replays = file.workload.iter().any(|workload| workload.replay.is_some());
     let replayed = replays.then(|| workloads.iter().flatten().find_map(|workload| workload.replayed.as_ref()));
-    let load = load::check(&file.load, replayed, (&senders, model.scale), mistakes);
+    let load = load::check(&file.load, replayed, (&senders, model.scale), product, mistakes);
     if load.as_ref().is_some_and(|load| load.find.is_some()) {
         rates_to_find(file, objective.as_ref(), mistakes);
     }

@@ -31,6 +31,10 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
             format!("another workload beside replay = \"{replay}\": a replay has its own load and data so far");
         mistakes.add(other.span(), message, "write an experiment for each");
     }
+    if let Some(scale) = file.provider.local.scale.as_ref().filter(|scale| scale.fract() != 0.0) {
+        let message = format!("scale = {scale} with replay = \"{replay}\": a model has one partition of N");
+        mistakes.add(scale.span(), message, "give a whole number");
+    }
     let load = &file.load;
     if let Some(clients) = load.clients.as_ref().filter(|clients| clients.as_integer() != Some(1)) {
         let message = format!("clients = {clients} with replay = \"{replay}\": one client sends a recording so far");

@@ -50,7 +50,7 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
             let (factors, replaced) = (of(" its throughput"), replaced(analysis, group));
             let unlike = durability::beside(analysis, to, from);
             let first = format!("{lead}{}: {to} instead of {from}, {factors}{replaced}{unlike}.", but_network(step));
-            let costs = [needed(analysis, step), space(step), memory(step), spent(group)];
+            let costs = [needed(analysis, step), risked(analysis, step), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
         }
@@ -138,11 +138,41 @@ fn needed(analysis: &Analysis, FreeStep { from, to, needs, .. }: &FreeStep) -> O
         // Nothing is promised where instances or their volumes are changed.
         _ if is_of_instance || has(Need::Settings) => "",
         (true, true) => "",
-        (true, false) => "; no SSTable is rewritten",
+        (true, false) if has_sstables(analysis) => "; no SSTable is rewritten",
+        (true, false) => "",
         (false, true) => "; no node is restarted",
+        (false, false) if !has_sstables(analysis) => "; no node is restarted",
         (false, false) => "; no node is restarted and no SSTable rewritten",
     };
     Some(format!("It needs {}{spared}.", listed(&reported)))
+}
+
+/// Whether the files of what was measured are Cassandra's; so they are where nothing was.
+fn has_sstables(analysis: &Analysis) -> bool {
+    let product = analysis.cells.iter().find_map(|cell| cell.database.product());
+    product.is_none_or(|product| std::ptr::eq(product, &reported::cassandra::REPORTS))
+}
+
+/// Settings of PostgreSQL that are off for speed, and what a crash may cost then (PostgreSQL: "Asynchronous Commit",
+/// "Write Ahead Log", Settings).
+const RISKS: [(&str, &str); 2] = [
+    ("synchronous_commit", "A crash may lose writes that were acknowledged just before (synchronous_commit = off)."),
+    (
+        "full_page_writes",
+        "A crash may leave pages half written, which cannot be recovered, unless volumes write 8 KiB at once or not \
+         at all (full_page_writes = off).",
+    ),
+];
+
+/// What it risks that the other one does not.
+fn risked(analysis: &Analysis, step: &FreeStep) -> Option<String> {
+    let is_off = |configuration: &str, setting: &str| {
+        let facts = analysis.configurations.iter().find(|c| c.name == configuration);
+        facts.and_then(|facts| facts.settings.keys("postgresql").get(setting)).is_some_and(|of| of.value() == "off")
+    };
+    let risks = RISKS.iter().filter(|(setting, _)| is_off(&step.to, setting) && !is_off(&step.from, setting));
+    let all: Vec<&str> = risks.map(|(_, risk)| *risk).collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// The room that its data set takes, where that is another.

@@ -1,6 +1,7 @@
 //! How to read a report: what the words mean and where the numbers come from.
 
 use analysis::{Analysis, CONFIDENCE};
+use reported::{Meaning, Reports};
 
 use crate::document::section::Section;
 use crate::document::table::Form;
@@ -10,13 +11,13 @@ use crate::{answer, labels};
 
 /// The whole section.
 pub fn section(analysis: &Analysis) -> Section<'_> {
+    let product = analysis.cells.iter().find_map(|cell| cell.database.product());
     let scaled = (analysis.scale > 1.0).then(|| {
         format!(
             "This is a 1:{} model: IOPS, MB/s, CPUs, page cache and data set are divided; compare ratios between \
-             configurations, not absolute figures. What does not scale: the least memory that the database runs in \
-             (Cassandra's Java heap), the latency of one I/O, its CPU in the background (compaction, JIT, garbage \
-             collection), and fixed costs of one request.",
-            given(analysis.scale)
+             configurations, not absolute figures. What does not scale: {}, and fixed costs of one request.",
+            given(analysis.scale),
+            unscaled(product)
         )
     });
     let verdicts = [
@@ -74,4 +75,29 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         Some(evidence),
     ];
     Section::new("method", "How to read this").mostly(Form::ROOMY).list(said.into_iter().flatten())
+}
+
+/// What of a database no model divides.
+fn unscaled(product: Option<&Reports>) -> &'static str {
+    let compiles = |product: &Reports| product.all_series().any(|one| one.meaning == Some(Meaning::CompilerCpuS));
+    match product.is_none_or(compiles) {
+        true => {
+            "the least memory that the database runs in (Cassandra's Java heap), the latency of one I/O, its CPU in \
+             the background (compaction, JIT, garbage collection)"
+        }
+        false => "the least memory that the database runs in, the latency of one I/O, its CPU in the background",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_java_heap_is_named_where_there_is_one() {
+        assert!(unscaled(None).contains("Java heap"));
+        assert!(unscaled(Some(&reported::cassandra::REPORTS)).contains("Java heap"));
+        let said = unscaled(Some(&reported::postgresql::REPORTS));
+        assert!(!said.contains("Cassandra") && !said.contains("JIT"), "{said}");
+    }
 }

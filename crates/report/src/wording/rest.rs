@@ -16,8 +16,9 @@ pub fn cpu_per_operation(of: &CpuPerOperation) -> Words {
             whole(of.cpu_us_per_operation_of_other),
             of.other
         ),
-        "Code that is not compiled costs a multiple of the CPU: lengthen [load] warmup_s, and look at compiler_cpu_s \
-         in the trial's host samples. Machines with other processors, and garbage collection, may cost more as well.",
+        "Code that a JVM has not compiled costs a multiple of the CPU: lengthen [load] warmup_s, and look at \
+         compiler_cpu_s in the trial's host samples. Machines with other processors, and work in the background, may \
+         cost more as well.",
     )
 }
 
@@ -134,8 +135,8 @@ pub fn gain(of: &GainAboveResource) -> Words {
              at rest. Lengthen [load] warmup_s."
         }
         (None, GainBecause::Compaction) => {
-            "What is flushed and compacted later is not in this window: lengthen [load] duration_s until both sides \
-             write as much for an operation."
+            "What is written later (flushes, compactions, checkpoints) is not in this window: lengthen [load] \
+             duration_s until both sides write as much for an operation."
         }
         (None, GainBecause::Nothing) => {
             "At rest that cannot be: one of the two was not measured as it is. Look at the limits in force and at the \

@@ -55,10 +55,13 @@ pub(crate) fn is_warm(trial: &TrialMeasurement) -> bool {
 #[cfg(test)]
 mod tests {
     use evidence::Rest;
+    use experiment::{Database, PRODUCTS, Product, Started};
 
     use super::*;
     use crate::rule::Rule;
     use crate::rules::cases::{changed, fires, first_host, found, seen};
+    use crate::rules::{RunContext, of_trial_in_run};
+    use crate::story::job;
 
     #[test]
     fn a_twentieth_of_the_cpu_for_compilers_is_the_bound() {
@@ -98,5 +101,23 @@ mod tests {
         assert!(reported.preparation_ended_early && reported.compiler_share == Some(0.2));
         let unexplained = with(Some(0.2), true);
         assert!(!seen::<CodeNotWarm>(&unexplained).unwrap().preparation_ended_early);
+    }
+
+    /// A trial that ends before its database is at rest: nobody knows of Cassandra, and PostgreSQL has nothing to
+    /// compile.
+    #[test]
+    fn a_product_that_compiles_nothing_is_never_found_to_compile() {
+        let ended_early = changed(|t| {
+            first_host(t).compiler_share = None;
+            t.record.nodes[0].rest = Some(Rest::default());
+        });
+        let is_found = |product: &'static Product| {
+            let mut job = job();
+            let version = product.default_version.to_owned();
+            job.plan.target.database = Database::Started(Started { product, version });
+            let findings = of_trial_in_run(&ended_early, &RunContext::of(&job.plan, &job.setups, &[]));
+            findings.iter().any(|finding| finding.rule() == Rule::CodeNotWarm)
+        };
+        assert_eq!(PRODUCTS.map(is_found), [true, false]);
     }
 }

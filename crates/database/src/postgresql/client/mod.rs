@@ -8,22 +8,20 @@ mod copying;
 mod pool;
 mod statements;
 
-use engine::{Connect, Driver, ErrorKind, Stamp, most_threads};
+use engine::{Connect, Driver, ErrorKind, Stamp};
 use experiment::{Dataset, KeyFormat};
+use postgresql_model::MOST_IN_FLIGHT;
 use tokio_postgres::Config;
 use tokio_postgres::types::ToSql;
 
 use self::copying::Copying;
 use self::pool::{Answer, Pool};
 use self::statements::{Asked, Table};
-use super::conf::{CLIENT, CONNECTIONS};
+use super::conf::CLIENT;
 use crate::client::Client;
 use crate::existing::{ExistingError, Found};
 use crate::own::OwnWork;
 use crate::table_at::TableAt;
-
-/// Connections that the server keeps for others than the clients of a trial: iopslab's own, and its superuser's.
-const OTHERS: u32 = 100;
 
 /// What is done over the connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +127,11 @@ fn moment(stamp: &Stamp) -> &str {
     &stamp.tag()[18..34]
 }
 
+/// Connections of one of so many load threads, which the engine gives equal shares of the requests in flight.
+fn share_of(threads: u32) -> usize {
+    MOST_IN_FLIGHT.div_ceil(threads.max(1)) as usize
+}
+
 fn tagged(stamp: &Stamp, value: &str) -> String {
     [stamp.tag(), value].concat()
 }
@@ -200,8 +203,18 @@ impl Driver for PostgresDriver {
         (0..row.len()).map(field).collect::<Result<Vec<_>, _>>().map(Some)
     }
 
-    fn max_in_flight(&self) -> usize {
-        // A server takes so many from all load threads together.
-        ((CONNECTIONS - OTHERS) / most_threads()).max(1) as usize
+    fn max_in_flight(&self, threads: u32) -> usize {
+        share_of(threads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One load thread has 128 requests in flight or fewer before there is a second one, however many CPUs there are.
+    #[test]
+    fn load_threads_share_the_connections_of_a_server() {
+        assert_eq!([1, 7, 64].map(share_of), [900, 129, 15]);
     }
 }

@@ -70,9 +70,12 @@ impl Connection {
 }
 
 impl Pool {
-    /// Opens the first connection, so that a server that is not there is known at once.
-    pub async fn open(config: Config, table: Table, timeout: Duration) -> Result<Self, Error> {
-        let first = Connection::open(&config).await?;
+    /// Opens the first connection, so that a server that is not there, or stands still, is known at once; the error is
+    /// why it could not.
+    pub async fn open(config: Config, table: Table, timeout: Duration) -> Result<Self, String> {
+        let first = tokio::time::timeout(timeout, Connection::open(&config)).await;
+        let first = first.map_err(|_| format!("no answer within {} s", timeout.as_secs_f64()))?;
+        let first = first.map_err(|error| error.to_string())?;
         Ok(Self { config, table, timeout, idle: RefCell::new(vec![first]) })
     }
 
@@ -133,6 +136,16 @@ fn kind_of_code(code: &str) -> ErrorKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_stands_still_is_not_waited_for_beyond_its_time() {
+        let still = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut config = Config::new();
+        config.host("127.0.0.1").port(still.local_addr().unwrap().port()).user("iopslab");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let opened = runtime.block_on(Pool::open(config, Table::new("t", 1), Duration::from_millis(50)));
+        assert_eq!(opened.err().as_deref(), Some("no answer within 0.05 s"));
+    }
 
     #[test]
     fn errors_are_distinguished_by_their_codes() {
