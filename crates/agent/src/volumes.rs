@@ -200,8 +200,8 @@ impl Volumes {
         Ok(roots.iter().map(|root| root.join(RENEWED)).collect())
     }
 
-    /// The data directories hold what was loaded again, in blocks of its own, and the commit log nothing, for a database
-    /// that is to start: none runs. Nothing of them is in the page cache.
+    /// The data directories hold what was loaded again, in blocks of its own, and the commit log nothing, for a
+    /// database that is to start: none runs. Nothing of them is in the page cache.
     pub fn renew_all(&self) -> Result<(), StorageError> {
         for root in self.data_roots() {
             let target = root.join(DATA);

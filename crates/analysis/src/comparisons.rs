@@ -6,7 +6,8 @@
 //! pooled over cells whose limits are of one kind ([`stats::Layout`]). Cells of different batches of machines share no
 //! block: they are compared by the means of their logarithms ([`stats::Samples`]), which is less sharp, and says so.
 //! All pairs of a metric are one family: Holm over the experiment at [`stats::LEVEL`], and each interval at the level
-//! of its verdict. Throughput for money is a second family of the same pairs, at the same level. Where a run looks at its evidence several times, a pair has the share of the look that saw the last
+//! of its verdict. Throughput for money is a second family of the same pairs, at the same level. Where a run looks at
+//! its evidence several times, a pair has the share of the look that saw the last
 //! of it ([`stats::Looks`]); Holm's steps go by p-values over shares. A false claim then takes a p-value below its
 //! share of level / (true hypotheses) at some look, which happens with the whole level at most.
 

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use ::workload::Definition;
 use catalog::{GIB, InstanceType, MIB};
 
 use crate::cache_tier::{LEAST_BYTES, MOST_KEY_BYTES, MOST_RECORD_BYTES, most_for_items};
 use crate::mistakes::Collector;
-use crate::{CacheTier, Configuration, Dataset, Definition, raw};
+use crate::{CacheTier, Configuration, Dataset, raw};
 
 /// The most nodes.
 const MOST_NODES: i64 = 64;
