@@ -66,7 +66,8 @@ impl PageCacheBudget {
 
     fn at(pace: Pace, cgroup: &Arc<Cgroup>, budget_bytes: u64) -> Self {
         let (stop, stopped) = channel();
-        let own_mappings = cgroup.paths().memory.as_ref().and_then(mapped).unwrap_or(0);
+        let counted = cgroup.paths().memory.as_ref().and_then(Counted::of);
+        let own_mappings = counted.and_then(|counted| counted.mapped()).unwrap_or(0);
         let budget_bytes = Arc::new(AtomicU64::new(budget_bytes));
         let problem = Arc::new(Mutex::new(None));
         let follows = Follows {
@@ -113,9 +114,10 @@ impl Follows {
         let mut period = pace.period_of_shared;
         while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(period) {
             let Some(cgroup) = self.cgroup.upgrade() else { return };
-            let has_shared = cgroup.paths().memory.as_ref().is_some_and(|memory| shared(memory) > 0);
+            let counted = cgroup.paths().memory.as_ref().and_then(Counted::of);
+            let has_shared = counted.as_ref().is_some_and(|counted| counted.shared() > 0);
             period = if has_shared { pace.period_of_shared } else { pace.period };
-            match self.follow(&cgroup) {
+            match self.follow(&cgroup, counted.as_ref()) {
                 Ok(()) => followed = Instant::now(),
                 Err(error) if followed.elapsed() >= pace.patience => {
                     let seconds = followed.elapsed().as_secs_f64();
@@ -127,10 +129,11 @@ impl Follows {
         }
     }
 
-    fn follow(&self, cgroup: &Cgroup) -> Result<()> {
+    fn follow(&self, cgroup: &Cgroup, counted: Option<&Counted>) -> Result<()> {
         let Some(memory) = &cgroup.paths().memory else { return Ok(()) };
-        let missing = shared_mappings(memory).saturating_sub(shared(memory));
-        let besides = besides_page_cache(memory)?.saturating_add(self.own_mappings).saturating_add(missing);
+        let besides = besides_page_cache(memory, counted)?;
+        let missing = counted.map_or(0, |counted| not_filled(memory, counted.shared()));
+        let besides = besides.saturating_add(self.own_mappings).saturating_add(missing);
         cgroup.set_memory_limit(besides.saturating_add(self.budget_bytes.load(Ordering::Relaxed)))
     }
 }
@@ -146,35 +149,58 @@ impl Drop for PageCacheBudget {
 
 /// Bytes of page cache that are charged to a group; `None` where it has no memory controller.
 pub fn page_cache_bytes(cgroup: &Cgroup) -> Option<u64> {
-    cached(cgroup.paths().memory.as_ref()?)
+    Counted::of(cgroup.paths().memory.as_ref()?)?.cached()
 }
 
-/// Page cache of a group. The kernel counts shared memory there, too, though no file is behind it: it is a process's
-/// own (a server's shared buffers), as anonymous memory is.
-fn cached(memory: &ControllerPath) -> Option<u64> {
-    let cached = stat(&memory.path, cache_field(memory.version))?;
-    Some(cached.saturating_sub(shared(memory)))
+/// What the kernel counts of a group's memory at one moment (`memory.stat`).
+struct Counted {
+    version: CgroupVersion,
+    text: String,
 }
 
-/// Bytes of shared memory in a group; none where the kernel does not count them apart.
-fn shared(memory: &ControllerPath) -> u64 {
-    let field = match memory.version {
-        CgroupVersion::V1 => "total_shmem ",
-        CgroupVersion::V2 => "shmem ",
-    };
-    stat(&memory.path, field).unwrap_or(0)
+impl Counted {
+    /// `None`: it cannot be read.
+    fn of(memory: &ControllerPath) -> Option<Self> {
+        let text = std::fs::read_to_string(memory.path.join("memory.stat")).ok()?;
+        Some(Self { version: memory.version, text })
+    }
+
+    /// Page cache. The kernel counts shared memory there, too, though no file is behind it: it is a process's own (a
+    /// server's shared buffers), as anonymous memory is.
+    fn cached(&self) -> Option<u64> {
+        Some(self.field("total_cache ", "file ")?.saturating_sub(self.shared()))
+    }
+
+    /// Bytes of page cache that processes have mapped; what they share without a file is none.
+    fn mapped(&self) -> Option<u64> {
+        Some(self.field("total_mapped_file ", "file_mapped ")?.saturating_sub(self.shared()))
+    }
+
+    /// Bytes of shared memory; none where the kernel does not count them apart.
+    fn shared(&self) -> u64 {
+        self.field("total_shmem ", "shmem ").unwrap_or(0)
+    }
+
+    /// A figure by the names that both versions of cgroups give it.
+    fn field(&self, v1: &str, v2: &str) -> Option<u64> {
+        let name = match self.version {
+            CgroupVersion::V1 => v1,
+            CgroupVersion::V2 => v2,
+        };
+        self.text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+    }
 }
 
-/// Bytes that the first process of a group has mapped to share with those that it starts, without a file: as much may
-/// be in the group at any time. None where the group shares nothing yet.
-fn shared_mappings(memory: &ControllerPath) -> u64 {
-    if shared(memory) == 0 {
+/// Bytes that the first process of a group has mapped to share with those that it starts, without a file, and that are
+/// not in the group yet: they may be at any time. None where the group shares nothing.
+fn not_filled(memory: &ControllerPath, shared: u64) -> u64 {
+    if shared == 0 {
         return 0;
     }
     let first = std::fs::read_to_string(memory.path.join("cgroup.procs")).unwrap_or_default();
     let first = first.lines().next().unwrap_or_default();
     let maps = std::fs::read_to_string(format!("/proc/{first}/maps")).unwrap_or_default();
-    maps.lines().filter_map(without_a_file).sum()
+    maps.lines().filter_map(without_a_file).sum::<u64>().saturating_sub(shared)
 }
 
 /// The size of a line of `/proc/PID/maps` that is shared memory without a file (`mmap` of nothing, System V).
@@ -188,42 +214,20 @@ fn without_a_file(line: &str) -> Option<u64> {
     u64::from_str_radix(to, 16).ok()?.checked_sub(u64::from_str_radix(from, 16).ok()?)
 }
 
-/// How `memory.stat` calls page cache.
-const fn cache_field(version: CgroupVersion) -> &'static str {
-    match version {
-        CgroupVersion::V1 => "total_cache ",
-        CgroupVersion::V2 => "file ",
-    }
-}
-
 /// Bytes charged to the group that are not page cache: anonymous memory, kernel memory.
-fn besides_page_cache(memory: &ControllerPath) -> Result<u64> {
+fn besides_page_cache(memory: &ControllerPath, counted: Option<&Counted>) -> Result<u64> {
     let usage = memory.path.join(match memory.version {
         CgroupVersion::V1 => "memory.usage_in_bytes",
         CgroupVersion::V2 => "memory.current",
     });
     let text = std::fs::read_to_string(&usage).map_err(io_error("read", &usage))?;
     let used: u64 = text.trim().parse().map_err(|_| no_figure(&usage))?;
-    let cached = cached(memory).ok_or_else(|| no_figure(&memory.path.join("memory.stat")))?;
+    let cached = counted.and_then(Counted::cached).ok_or_else(|| no_figure(&memory.path.join("memory.stat")))?;
     Ok(used.saturating_sub(cached))
 }
 
 fn no_figure(path: &Path) -> StorageError {
     io_error("find the group's memory in", path)(ErrorKind::InvalidData)
-}
-
-/// Bytes of page cache that processes have mapped; what they share without a file is none.
-fn mapped(memory: &ControllerPath) -> Option<u64> {
-    let field = match memory.version {
-        CgroupVersion::V1 => "total_mapped_file ",
-        CgroupVersion::V2 => "file_mapped ",
-    };
-    Some(stat(&memory.path, field)?.saturating_sub(shared(memory)))
-}
-
-fn stat(directory: &Path, field: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(directory.join("memory.stat")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -239,13 +243,16 @@ mod tests {
         let lines = "cache 5\nmapped_file 1\ntotal_cache 300\ntotal_mapped_file 40\n";
         std::fs::write(directory.path().join("memory.stat"), lines).unwrap();
         let at = |version| ControllerPath { version, path: directory.path().to_owned() };
-        assert_eq!(besides_page_cache(&at(CgroupVersion::V1)).unwrap(), 700);
-        assert_eq!(mapped(&at(CgroupVersion::V1)), Some(40));
+        let counted = |version| Counted::of(&at(version)).unwrap();
+        let besides = |version| besides_page_cache(&at(version), Some(&counted(version)));
+        assert_eq!(besides(CgroupVersion::V1).unwrap(), 700);
+        assert_eq!(counted(CgroupVersion::V1).mapped(), Some(40));
         let with_shared = "total_cache 300\ntotal_mapped_file 240\ntotal_shmem 200\n";
         std::fs::write(directory.path().join("memory.stat"), with_shared).unwrap();
-        assert_eq!(besides_page_cache(&at(CgroupVersion::V1)).unwrap(), 900, "shared memory is its own");
-        assert_eq!((mapped(&at(CgroupVersion::V1)), cached(&at(CgroupVersion::V1))), (Some(40), Some(100)));
-        assert!(besides_page_cache(&at(CgroupVersion::V2)).is_err(), "missing files give nothing");
+        assert_eq!(besides(CgroupVersion::V1).unwrap(), 900, "shared memory is its own");
+        let with_shared = counted(CgroupVersion::V1);
+        assert_eq!((with_shared.mapped(), with_shared.cached()), (Some(40), Some(100)));
+        assert!(besides(CgroupVersion::V2).is_err(), "missing files give nothing");
     }
 
     #[test]
