@@ -13,7 +13,7 @@ use std::rc::Rc;
 use cassandra_model::{Line, compare_versions};
 
 use super::pom::{self, Coordinates, Dependency};
-use crate::maven::{DistributionError, LockList, Repository, released, unclear};
+use crate::maven::{DistributionError, LockList, Repository, unclear};
 
 const GROUP: &str = "org.apache.cassandra";
 const ARTIFACT: &str = "cassandra-all";
@@ -48,11 +48,10 @@ pub fn make_lock_list(
 /// The version itself, or the newest one of the line that is named.
 fn newest(version: &str, repository: &Repository<'_>) -> Result<String, DistributionError> {
     let Some(line) = Line::ALL.into_iter().find(|line| line.name() == version) else { return Ok(version.to_owned()) };
-    let path = format!("{}/{ARTIFACT}/maven-metadata.xml", GROUP.replace('.', "/"));
-    let all = released(&repository.text(&path)?).map_err(|reason| unclear(format!("{path}: {reason}")))?;
-    let of_line = all.into_iter().filter(|version| Line::of(version) == Some(line));
-    let newest = of_line.max_by(|one, other| compare_versions(one, other));
-    newest.ok_or_else(|| unclear(format!("{path} has no release of {version}")))
+    repository.newest((GROUP, ARTIFACT), version, |all| {
+        let of_line = all.into_iter().filter(|version| Line::of(version) == Some(line));
+        of_line.max_by(|one, other| compare_versions(one, other))
+    })
 }
 
 /// A dependency with what is excluded on the way to it.

@@ -51,6 +51,21 @@ impl<'a> Repository<'a> {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
+    /// The newest of the versions that it has of an artifact, as `pick` chooses; `wanted` is how they were asked for.
+    ///
+    /// # Errors
+    /// It does not say which there are, or `pick` finds none among them.
+    pub fn newest<T>(
+        &self,
+        (group, artifact): (&str, &str),
+        wanted: &str,
+        pick: impl FnOnce(Vec<String>) -> Option<T>,
+    ) -> Result<T, DistributionError> {
+        let path = format!("{}/{artifact}/maven-metadata.xml", group.replace('.', "/"));
+        let all = released(&self.text(&path)?).map_err(|reason| unclear(format!("{path}: {reason}")))?;
+        pick(all).ok_or_else(|| unclear(format!("{path} has no release of {wanted}")))
+    }
+
     /// A jar of it, which is in its place below `root` afterwards: its line of a lock list.
     pub fn jar(&self, path: &str, root: &Path) -> Result<(String, u64, String), DistributionError> {
         let jar = bytes(&self.agent, self.address, path, JAR_MOST_BYTES)?;
@@ -81,7 +96,7 @@ pub(crate) fn unclear(reason: String) -> DistributionError {
 }
 
 /// The versions that `maven-metadata.xml` names.
-pub(crate) fn released(metadata: &str) -> Result<Vec<String>, String> {
+fn released(metadata: &str) -> Result<Vec<String>, String> {
     let document = Document::parse(metadata).map_err(|error| error.to_string())?;
     let versions = document.root_element().children().filter(|node| node.tag_name().name() == "versioning");
     let lists = versions.flat_map(|node| node.children()).filter(|node| node.tag_name().name() == "versions");

@@ -12,4 +12,4 @@ pub use fetch::Fetched;
 pub(crate) use jars::{ensure_jars, repository};
 pub(crate) use locked::{Locked, Locks, known};
 pub use making::LockList;
-pub(crate) use making::{Repository, released, unclear};
+pub(crate) use making::{Repository, unclear};

