@@ -1,9 +1,9 @@
 //! Configurations that were measured in several batches of machines: what is shared within a batch must not be taken
 //! for shared across them.
 
-use crate::story::{Reported, measured, record};
+use crate::story::{Reported, bought, measured, noise, record, run};
 use analysis::{Analysis, Doubt, RunEvidence, TrialMeasurement, Verdict, analyse};
-use experiment::{Job, PlannedTrial, SetupAt, Setups};
+use experiment::Job;
 use serde_json::json;
 use stats::SplitMix;
 
@@ -12,32 +12,9 @@ const BLOCKS: u32 = 3;
 /// Of which 5 % may show a difference that there is not.
 const EXPERIMENTS: u64 = 60;
 
-/// Three configurations alike in everything but the batch that each is measured in.
 fn job(batches: [u32; 3]) -> Job {
-    let Job { mut plan, setups } = crate::story::job();
-    plan.place = crate::story::place(experiment::Provider::Aws);
-    let (setup, cell) = (setups[0].clone(), plan.cells[0].clone());
-    let mut made = Vec::new();
-    (plan.cells, plan.trials) = Default::default();
-    for (name, batch) in NAMES.into_iter().zip(batches) {
-        let mut setup = setup.clone();
-        (setup.configuration, setup.at) = (name.to_owned(), SetupAt::Bought { first_host: 0, batch });
-        made.push(setup);
-        let mut cell = cell.clone();
-        cell.id = format!("{name}.read-heavy.c100");
-        cell.configuration = name.to_owned();
-        let trial = |block| PlannedTrial { block, cell: cell.id.clone() };
-        plan.trials.extend((1..=BLOCKS).map(trial));
-        plan.cells.push(cell);
-    }
-    let setups = Setups::new(made);
-    Job { plan, setups }
-}
-
-/// About normal, with this standard deviation.
-fn noise(random: &mut SplitMix, deviation: f64) -> f64 {
-    let sum: f64 = (0..12).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30)).sum();
-    (sum - 6.0) * deviation
+    let configurations: Vec<(&str, u32)> = NAMES.into_iter().zip(batches).collect();
+    bought(&configurations, BLOCKS)
 }
 
 /// All configurations are equally fast. The hour moves all trials of a block of one batch, `a` and `b` alike, by much;
@@ -64,17 +41,8 @@ fn trials(seed: u64, times: [f64; 3]) -> Vec<TrialMeasurement> {
 }
 
 fn analysed(batches: [u32; 3], trials: &[TrialMeasurement]) -> Analysis {
-    let Job { plan, setups } = &job(batches);
-    analyse(&RunEvidence {
-        run: "story".to_owned(),
-        plan,
-        setups,
-        trials,
-        probes: &[],
-        origins: &[],
-        skipped: &[],
-        environment: json!({ "batch-1": { "site": "us-east-1" }, "batch-2": { "site": "us-west-2" } }),
-    })
+    let environment = json!({ "batch-1": { "site": "us-east-1" }, "batch-2": { "site": "us-west-2" } });
+    analyse(&RunEvidence { environment, ..run(&job(batches), trials) })
 }
 
 /// Experiments of so many in which a difference is shown that there is not.

@@ -1,9 +1,8 @@
 //! Throughput over nodes: clusters that differ in nothing else are one scaling, all others are none.
 
-use crate::story::{Reported, measured, record};
-use analysis::{AnswerOutcome, RunEvidence, TrialMeasurement, analyse};
+use crate::story::{Reported, measured, record, run};
+use analysis::{AnswerOutcome, TrialMeasurement, analyse};
 use experiment::{Basis, ConfigurationMoney, Job, Money, Placement};
-use serde_json::json;
 
 /// Names of configurations by nodes.
 const SIZES: [(u32, &str); 4] = [(1, "one"), (3, "three"), (6, "six"), (9, "nine")];
@@ -53,16 +52,7 @@ fn trials(job: &Job, times: impl Fn(f64) -> f64) -> Vec<TrialMeasurement> {
 }
 
 fn analysed(job: &Job, trials: &[TrialMeasurement]) -> analysis::Analysis {
-    analyse(&RunEvidence {
-        run: "story".to_owned(),
-        plan: &job.plan,
-        setups: &job.setups,
-        trials,
-        probes: &[],
-        origins: &[],
-        skipped: &[],
-        environment: json!({}),
-    })
+    analyse(&run(job, trials))
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Configurations of one value and unlike throughput: as many true hypotheses of money as there are pairs, and none of
 //! throughput.
 
-use crate::story::{Reported, measured, record};
-use analysis::{Analysis, RunEvidence, TrialMeasurement, ValueVerdict, analyse};
-use experiment::{Job, PlannedTrial, SetupAt, Setups};
-use serde_json::json;
+use crate::story::{Reported, bought, measured, noise, record, run};
+use analysis::{Analysis, TrialMeasurement, ValueVerdict, analyse};
+use experiment::{ConfigurationMoney, Job};
 use stats::SplitMix;
 
 /// Names with what each gives and costs, as a multiple of the first.
@@ -13,34 +12,14 @@ const BLOCKS: u32 = 4;
 const EXPERIMENTS: u64 = 120;
 
 fn job() -> Job {
-    let Job { mut plan, setups } = crate::story::job();
-    plan.place = crate::story::place(experiment::Provider::Aws);
-    let (setup, cell) = (setups[0].clone(), plan.cells[0].clone());
-    let mut made = Vec::new();
-    (plan.cells, plan.trials) = Default::default();
-    for (name, times) in ALL {
-        let mut setup = setup.clone();
-        (setup.configuration, setup.at) = (name.to_owned(), SetupAt::Bought { first_host: 0, batch: 0 });
-        made.push(setup);
-        let mut cell = cell.clone();
-        cell.id = format!("{name}.read-heavy.c100");
-        cell.configuration = name.to_owned();
-        plan.trials.extend((1..=BLOCKS).map(|block| PlannedTrial { block, cell: cell.id.clone() }));
-        plan.cells.push(cell);
-        plan.money.configurations.push(experiment::ConfigurationMoney {
-            configuration: name.to_owned(),
-            usd_per_month: Some(100.0 * times),
-            lines: Vec::new(),
-            missing: None,
-        });
-    }
-    Job { plan, setups: Setups::new(made) }
-}
-
-/// About normal, with a standard deviation of 4 %.
-fn noise(random: &mut SplitMix) -> f64 {
-    let sum: f64 = (0..12).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30)).sum();
-    (sum - 6.0) * 0.04
+    let mut job = bought(&ALL.map(|(name, _)| (name, 0)), BLOCKS);
+    job.plan.money.configurations.extend(ALL.map(|(name, times)| ConfigurationMoney {
+        configuration: name.to_owned(),
+        usd_per_month: Some(100.0 * times),
+        lines: Vec::new(),
+        missing: None,
+    }));
+    job
 }
 
 /// Throughput is as the price, but for the noise and for what one configuration gives more.
@@ -50,7 +29,7 @@ fn trials(seed: u64, more: (&str, f64)) -> Vec<TrialMeasurement> {
     for block in 1..=BLOCKS {
         for (name, times) in ALL {
             let gives = if name == more.0 { more.1 } else { 1.0 };
-            let operations = 60_000.0 * times * gives * noise(&mut random).exp();
+            let operations = 60_000.0 * times * gives * noise(&mut random, 0.04).exp();
             // An operation costs the same reads wherever it is.
             let device_reads = 0.16 * operations;
             let reported = Reported {
@@ -67,17 +46,7 @@ fn trials(seed: u64, more: (&str, f64)) -> Vec<TrialMeasurement> {
 }
 
 fn analysed(trials: &[TrialMeasurement]) -> Analysis {
-    let Job { plan, setups } = &job();
-    analyse(&RunEvidence {
-        run: "story".to_owned(),
-        plan,
-        setups,
-        trials,
-        probes: &[],
-        origins: &[],
-        skipped: &[],
-        environment: json!({}),
-    })
+    analyse(&run(&job(), trials))
 }
 
 /// Each of fifteen pairs was judged at the level that its throughputs had earned, whose sum is 8 % where all

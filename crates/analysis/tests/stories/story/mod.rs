@@ -9,8 +9,9 @@ use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
 use evidence::{HostId, Interval, OperationKind, Series, TrialRecord, empty_histogram};
-use experiment::{Job, Place, Provider, SetupAt, Setups, WatchedNode};
+use experiment::{Job, Place, PlannedTrial, Provider, SetupAt, Setups, WatchedNode};
 use serde_json::{Value, json};
+use stats::SplitMix;
 
 pub mod faults;
 
@@ -84,6 +85,32 @@ pub fn job() -> Job {
     }))
     .unwrap();
     Job { plan, setups: Setups::new(setups.into()) }
+}
+
+/// Machines that are bought, alike in everything but their names and the batch that each is measured in.
+pub fn bought(configurations: &[(&str, u32)], blocks: u32) -> Job {
+    let Job { mut plan, setups } = job();
+    plan.place = place(Provider::Aws);
+    let (setup, cell) = (setups[0].clone(), plan.cells[0].clone());
+    let mut made = Vec::new();
+    (plan.cells, plan.trials) = Default::default();
+    for (name, batch) in configurations {
+        let mut setup = setup.clone();
+        (setup.configuration, setup.at) = ((*name).to_owned(), SetupAt::Bought { first_host: 0, batch: *batch });
+        made.push(setup);
+        let mut cell = cell.clone();
+        cell.id = format!("{name}.read-heavy.c100");
+        cell.configuration = (*name).to_owned();
+        plan.trials.extend((1..=blocks).map(|block| PlannedTrial { block, cell: cell.id.clone() }));
+        plan.cells.push(cell);
+    }
+    Job { plan, setups: Setups::new(made) }
+}
+
+/// About normal, with this standard deviation.
+pub fn noise(random: &mut SplitMix, deviation: f64) -> f64 {
+    let sum: f64 = (0..12).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 30)).sum();
+    (sum - 6.0) * deviation
 }
 
 /// What varies between trials.
