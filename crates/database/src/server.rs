@@ -163,7 +163,7 @@ pub trait RunningNode: Send {
     fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
 
     /// What a node would do sooner or later by itself it does now, so that the trials which follow begin with the same
-    /// of it: asked when all else has come to rest, before any limit is in force.
+    /// of it: asked when all else has settled, before any limit is in force.
     fn come_to_rest(&mut self) -> Result<(), ServerError>;
 
     /// Creates keyspace and table of YCSB's layout, with the options of its plan, where they do not exist, and waits
