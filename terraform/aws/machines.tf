@@ -110,7 +110,8 @@ resource "aws_instance" "machine" {
   ]
 
   lifecycle {
-    # A newer image, or another first timer, is no reason to replace or stop a machine that is being measured.
-    ignore_changes = [ami, user_data]
+    # A newer image, or another first timer, is no reason to replace or stop a machine that is being measured. Nor is the
+    # level that a volume was modified to since (pair_volumes): the provider would make another machine for it.
+    ignore_changes = [ami, user_data, ebs_block_device]
   }
 }

@@ -4,7 +4,7 @@
 //! judge it, and so that a
 //! new one cannot come in unseen: this test holds that list to the files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{Basis, Catalog, ClusterRequest, InstanceType, LocalDisks, OmittedType};
 
@@ -204,6 +204,29 @@ fn every_type_of_every_source_is_in_the_catalog_or_left_out_for_a_reason() {
         format!("| {reason} | {} | {} |", types.len(), families.join(" "))
     };
     documented("omitted", &reasons.into_iter().map(line).collect::<Vec<_>>());
+}
+
+/// How many types of each family there are, and how many of them each source states something of.
+#[test]
+fn the_documents_say_how_many_types_of_a_family_each_source_knows() {
+    let named = |source: &Source| -> BTreeSet<&'static str> {
+        let rows = rows(source.text);
+        rows.iter().map(|row| row["name"]).collect()
+    };
+    let named: Vec<BTreeSet<&str>> = sources().iter().map(named).collect();
+    let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for known in Catalog::built_in().instances() {
+        let counts = families.entry(known.family()).or_insert_with(|| vec![0; named.len() + 1]);
+        counts[0] += 1;
+        for (count, names) in counts[1..].iter_mut().zip(&named) {
+            *count += usize::from(names.contains(known.name.as_str()));
+        }
+    }
+    let line = |(family, counts): (&str, Vec<usize>)| {
+        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+        format!("| {family} | {} |", counts.join(" | "))
+    };
+    documented("families", &families.into_iter().map(line).collect::<Vec<_>>());
 }
 
 /// Holds the rows of the table between two marks of docs/catalog.md to what was found.

@@ -187,6 +187,12 @@ impl Agents {
         self.provider.machine_use(host)
     }
 
+    /// The volumes of EBS that a database host has its data on.
+    #[cfg(feature = "aws")]
+    pub(super) fn data_volumes(&self, host: HostId) -> Option<provider::EbsVolumes> {
+        self.provider.data_volumes(host)
+    }
+
     /// Where a host is.
     pub(super) fn place(&self, host: HostId) -> HostAddress {
         self.provider.place(host)

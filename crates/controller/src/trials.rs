@@ -83,6 +83,7 @@ fn pass(run: &mut Run<'_>, so_far: &mut SoFar) -> Result<bool, Failure> {
             continue;
         }
         let Some((planned, expected_s)) = due.pop_front() else { return Ok(true) };
+        let modified = trial::bring(run, &planned, due.len() + 1)?;
         run.check_money(expected_s, due.len() + 1)?;
         let trial_began = Instant::now();
         let left = time_left(&so_far.pace, expected_s, &due, trial_began);
@@ -93,7 +94,7 @@ fn pass(run: &mut Run<'_>, so_far: &mut SoFar) -> Result<bool, Failure> {
         let position = Position { number: before + done + 1, of: before + done + 1 + due.len(), left };
         let screen = run.agents.screen.clone();
         let next = || screen.wishes().first_of(due.iter().map(|(trial, _)| trial)).cloned();
-        let completion = trial::run(run, &planned, &next, position)?;
+        let completion = trial::run(run, (&planned, modified), &next, position)?;
         so_far.pace.took(trial_began.elapsed().as_secs_f64(), expected_s);
         match completion {
             Completion::Completed => so_far.failures_in_a_row = 0,

@@ -29,6 +29,6 @@ pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{LatencyFigures, RateProbe};
 pub use rest::{BacklogFound, Fork, Rest, RestRound, Warmed};
 pub use trial::{
-    Cause, ClientPart, ClientResult, ErrorKind, Initialised, NodeFacts, OtherProgram, Overhead, ProbeResult, SendLag,
-    TrialRecord, Validity, VolumeFacts,
+    Cause, ClientPart, ClientResult, ErrorKind, Initialised, ModifiedVolume, NodeFacts, OtherProgram, Overhead,
+    ProbeResult, SendLag, TrialRecord, Validity, VolumeFacts,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{Cell, FORMAT_VERSION, IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeRole};
+use experiment::{Cell, FORMAT_VERSION, IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeLevel, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Imported, Rest, Warmed, WriteCheck};
@@ -131,6 +131,9 @@ pub struct TrialRecord {
     pub validity: Validity,
     /// UTC start of the warm-up, RFC 3339.
     pub started_at: String,
+    /// Volumes that were modified before it, so that they have the level of its configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modified: Vec<ModifiedVolume>,
     /// What the client measured; `None` when it never got to measure.
     pub client: Option<ClientResult>,
     /// What each client measured, where several shared the load; `client` is then their sum.
@@ -147,6 +150,24 @@ pub struct TrialRecord {
     pub overhead: Option<Overhead>,
     /// The database process that it was measured on; `None`: nobody started one for the run.
     pub fork: Option<Fork>,
+}
+
+/// A volume of EBS that was modified.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModifiedVolume {
+    /// Whose data it holds.
+    pub host: HostId,
+    /// Its id.
+    pub volume: String,
+    /// What it had before; `None`: EC2 did not say.
+    pub from: Option<VolumeLevel>,
+    /// What it has since.
+    pub to: VolumeLevel,
+    /// When that was asked for, RFC 3339, by the clock of AWS.
+    pub asked_at: String,
+    /// When it was in force, RFC 3339: EC2 called the modification completed, by the same clock; where EC2 states no
+    /// moment, when the controller saw it.
+    pub in_force_at: String,
 }
 
 /// Seconds of a trial in which nothing is measured.
@@ -288,6 +309,7 @@ impl TrialRecord {
             load: cell.load,
             validity: Validity::Valid,
             started_at: String::new(),
+            modified: Vec::new(),
             client: None,
             clients: BTreeMap::new(),
             nodes: Vec::new(),

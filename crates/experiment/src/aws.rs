@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalog::{VcpuPool, VolumeType};
+use catalog::{VcpuPool, VolumeLevel, VolumeType};
 use serde::{Deserialize, Serialize};
+
+use crate::AwsPair;
 
 /// `[provider.aws]`, checked, with the machines that the experiment needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,9 @@ pub struct AwsSettings {
     pub batches: Vec<AwsBatch>,
     /// What reading every block of the data volumes takes, where they are made from a snapshot.
     pub initialisations: Vec<AwsInitialisation>,
+    /// Configurations that share machines; all others have their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<AwsPair>,
 }
 
 /// A data volume that is made from a snapshot, of which every block is read before anything is measured.
@@ -236,6 +241,13 @@ pub struct AwsVolume {
     pub mib_per_s: Option<u32>,
 }
 
+impl AwsVolume {
+    /// One of this level.
+    pub(crate) fn at(level: VolumeLevel, size_gib: u32) -> Self {
+        Self { kind: level.kind.name().to_owned(), size_gib, iops: Some(level.iops), mib_per_s: level.mib_per_s }
+    }
+}
+
 impl AwsMachine {
     /// Its EBS volumes, the root among them: how many, and GiB of all.
     pub fn ebs(&self) -> (u64, u64) {
@@ -270,6 +282,36 @@ impl AwsSettings {
         let of_these = self.initialisations.iter();
         let of_these = of_these.filter(|one| configurations.contains(&one.configuration));
         of_these.filter_map(AwsInitialisation::estimated_s).fold(0.0, f64::max)
+    }
+
+    /// The configurations that share machines with this one, itself among them; `None`: it has its own.
+    pub fn pair_of(&self, configuration: &str) -> Option<&AwsPair> {
+        self.pairs.iter().find(|pair| pair.level_of(configuration).is_some())
+    }
+
+    /// For each of these configurations the number of the earlier one whose machines it is measured on, if so.
+    pub(crate) fn shared<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<Option<usize>> {
+        let names: Vec<&str> = names.collect();
+        let owner = |name: &&str| self.pair_of(name).map(AwsPair::owner).filter(|owner| owner != name);
+        names.iter().map(|name| names.iter().position(|other| Some(*other) == owner(name))).collect()
+    }
+
+    /// Seconds that modifications of volumes between trials of some configurations take, by what AWS calls typical.
+    pub fn modification_s(&self, configurations: &[String]) -> f64 {
+        let are_of = |pair: &&AwsPair| configurations.iter().any(|name| name == pair.owner());
+        self.pairs.iter().filter(are_of).map(AwsPair::estimated_s).sum()
+    }
+
+    /// Shared volumes are made at the level of the configuration that is measured first: so the configurations of all
+    /// trials follow one another.
+    pub(crate) fn begin_with(&mut self, in_order: &[&str]) {
+        for pair in &self.pairs {
+            let Some(level) = in_order.iter().find_map(|name| pair.level_of(name)) else { continue };
+            let machines = self.batches.iter_mut().flat_map(|batch| &mut batch.machines);
+            for machine in machines.filter(|machine| machine.configuration.as_deref() == Some(pair.owner())) {
+                machine.volumes.insert("data".to_owned(), AwsVolume::at(level, pair.size_gib));
+            }
+        }
     }
 
     /// The batch that a configuration is measured in, from 0.

@@ -8,6 +8,7 @@ mod adaptive;
 mod assignment;
 mod attached;
 mod aws;
+mod aws_pair;
 mod backlog;
 mod batches;
 mod cache_state;
@@ -66,11 +67,13 @@ pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
     AwsSettings, AwsSite, AwsVolume, QuotaNeeds,
 };
+pub use aws_pair::{AwsLevel, AwsPair};
 pub use backlog::{Backlog, BacklogFiles};
 pub use cache_state::{CacheCondition, CacheState, Caches};
 pub use cache_tier::{CachePolicy, CacheTier, CacheTierSetup};
 pub use catalog::{
     BandwidthWeighting, Basis, Burst, ByteBurst, CPU_REFERENCE, CardPlacement, CostKind, CostLine, IoLimits, Latency,
+    VolumeLevel,
 };
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use cluster::Cluster;

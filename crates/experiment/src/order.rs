@@ -37,6 +37,17 @@ pub fn orders(items: usize, blocks: usize, seed: u64) -> Vec<Vec<usize>> {
     orders
 }
 
+/// The orders of items in each of `blocks` that go to and fro: those of a group (`group_of` has that of each item)
+/// stand together, and every block is the one before backwards, so that it begins with the group with which that has
+/// ended. The seed decides the first. All items have the same mean place where the number of blocks is even.
+pub fn to_and_fro(group_of: &[usize], blocks: usize, seed: u64) -> Vec<Vec<usize>> {
+    let drawn = shuffled(group_of.len(), &mut SplitMix::new(seed));
+    let mut there = drawn.clone();
+    there.sort_by_key(|item| drawn.iter().position(|other| group_of[*other] == group_of[*item]));
+    let back: Vec<usize> = there.iter().rev().copied().collect();
+    (0..blocks).map(|block| if block % 2 == 0 { there.clone() } else { back.clone() }).collect()
+}
+
 /// Fisher and Yates, from the last place down.
 fn shuffled(items: usize, random: &mut SplitMix) -> Vec<usize> {
     let mut order: Vec<usize> = (0..items).collect();
@@ -101,6 +112,29 @@ mod tests {
             let found = orders(2, 3, seed);
             assert!(found[0] != found[1], "{found:?}");
         }
+    }
+
+    #[test]
+    fn to_and_fro_a_block_begins_with_the_group_with_which_the_last_one_ended() {
+        let group_of = [0, 1, 2, 0, 1, 2, 1];
+        let mut firsts = std::collections::BTreeSet::new();
+        for seed in 0..40 {
+            let found = to_and_fro(&group_of, 4, seed);
+            let groups: Vec<Vec<usize>> =
+                found.iter().map(|order| order.iter().map(|item| group_of[*item]).collect()).collect();
+            for (order, groups) in found.iter().zip(&groups) {
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..7).collect::<Vec<_>>());
+                let mut together = groups.clone();
+                together.dedup();
+                assert_eq!(together.len(), 3, "seed {seed}: {groups:?}");
+            }
+            assert!(groups.windows(2).all(|two| two[0].last() == two[1].first()), "seed {seed}: {groups:?}");
+            assert_eq!(apart(&found), 0.0);
+            firsts.insert(groups[0][0]);
+        }
+        assert_eq!(firsts.len(), 3, "the seed decides who comes first");
     }
 
     #[test]

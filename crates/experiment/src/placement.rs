@@ -46,11 +46,33 @@ impl Placement {
     }
 }
 
-/// Number of each cluster's first host where every cluster has machines of its own.
-pub(crate) fn first_hosts(placements: impl Iterator<Item = Placement>) -> impl Iterator<Item = u32> {
-    placements.scan(0, |next, placement| {
-        let first = *next;
-        *next += placement.nodes;
-        Some(first)
-    })
+/// Number of each cluster's first host where every cluster has machines of its own, or those of an earlier one, which
+/// is named by its number.
+pub(crate) fn first_hosts(clusters: impl Iterator<Item = (Placement, Option<usize>)>) -> Vec<u32> {
+    let mut firsts: Vec<u32> = Vec::new();
+    let mut next = 0;
+    for (placement, shared) in clusters {
+        let first = match shared.and_then(|earlier| firsts.get(earlier)) {
+            Some(same) => *same,
+            None => {
+                let own = next;
+                next += placement.nodes;
+                own
+            }
+        };
+        firsts.push(first);
+    }
+    firsts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_have_hosts_of_their_own_or_those_of_an_earlier_one() {
+        let three = Placement { nodes: 3, ..Placement::ONE_NODE };
+        let clusters = [(three, None), (Placement::ONE_NODE, None), (three, Some(0)), (Placement::ONE_NODE, None)];
+        assert_eq!(first_hosts(clusters.into_iter()), [0, 3, 0, 4]);
+    }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::judged::ROOMY_S;
-use crate::order::orders;
+use crate::order::{orders, to_and_fro};
 use crate::scale::scaled_dataset;
 use crate::search::LEVELS;
 use crate::warming::{CacheOf, settling_s, warming_s};
@@ -201,8 +201,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
             }
         }
     }
-    let ids: Vec<String> = cells.iter().map(|cell| cell.id.clone()).collect();
-    let trials = in_blocks(&ids, 1..experiment.load.repetitions + 1, experiment.load.seed);
+    let trials = trials(experiment, &cells);
     let load = &experiment.load;
     let processes = processes(experiment);
     let mut shape = shape_of(load, scale);
@@ -216,7 +215,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         question: experiment.question.clone(),
         baseline: experiment.baseline.clone(),
         target: experiment.target.clone(),
-        place: experiment.place.clone(),
+        place: place(experiment, &cells, &trials),
         patience: experiment.patience,
         estimated_s: 0.0,
         dataset,
@@ -260,9 +259,39 @@ fn processes(experiment: &Experiment) -> Vec<Vec<String>> {
     groups.into_iter().map(names).collect()
 }
 
+/// The trials that are planned from the start. Where configurations share a volume that is modified between them,
+/// blocks go to and fro: it is modified as seldom as may be.
+fn trials(experiment: &Experiment, cells: &[Cell]) -> Vec<PlannedTrial> {
+    let (blocks, seed) = (1..experiment.load.repetitions + 1, experiment.load.seed);
+    let ids: Vec<String> = cells.iter().map(|cell| cell.id.clone()).collect();
+    if experiment.place.aws().is_none_or(|aws| aws.pairs.is_empty()) {
+        return in_blocks(&ids, blocks, seed);
+    }
+    let number = |cell: &Cell| experiment.configurations.iter().position(|c| c.name == cell.configuration);
+    let configuration_of: Vec<usize> = cells.iter().filter_map(number).collect();
+    let each = to_and_fro(&configuration_of, blocks.len(), seed);
+    laid_out(&ids, blocks, each)
+}
+
+/// The experiment's place. Volumes that are modified are made as the first of these trials needs them.
+fn place(experiment: &Experiment, cells: &[Cell], trials: &[PlannedTrial]) -> Place {
+    let mut place = experiment.place.clone();
+    if let Place::Bought(aws) = &mut place {
+        let cell_of = |trial: &PlannedTrial| cells.iter().find(|cell| cell.id == trial.cell);
+        let in_order = trials.iter().filter_map(cell_of).map(|cell| cell.configuration.as_str());
+        aws.begin_with(&in_order.collect::<Vec<_>>());
+    }
+    place
+}
+
 /// Trials of these cells in blocks, in counterbalanced order.
 pub(crate) fn in_blocks(cells: &[String], blocks: Range<u32>, seed: u64) -> Vec<PlannedTrial> {
     let each = orders(cells.len(), blocks.len(), seed);
+    laid_out(cells, blocks, each)
+}
+
+/// Trials of these cells, each block's in an order of its own.
+fn laid_out(cells: &[String], blocks: Range<u32>, each: Vec<Vec<usize>>) -> Vec<PlannedTrial> {
     let trials = blocks.zip(each).flat_map(|(block, order)| {
         order.into_iter().map(move |cell| PlannedTrial { block, cell: cells[cell].clone() })
     });

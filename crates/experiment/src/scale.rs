@@ -21,7 +21,10 @@ pub(crate) const LEAST_PAGE_CACHE: f64 = 64.0 * catalog::MIB;
 pub fn setups(experiment: &Experiment) -> Setups {
     let dataset = scaled_dataset(experiment);
     let speeds = Speeds::of(experiment);
-    let first_hosts = first_hosts(experiment.configurations.iter().map(|c| c.placement));
+    let names = experiment.configurations.iter().map(|c| c.name.as_str());
+    let shared = experiment.place.aws().map(|aws| aws.shared(names)).unwrap_or_default();
+    let shared = shared.into_iter().chain(std::iter::repeat(None));
+    let first_hosts = first_hosts(experiment.configurations.iter().map(|c| c.placement).zip(shared));
     let each = experiment.configurations.iter().zip(first_hosts).map(|(configuration, first_host)| {
         let mut setup = setup(&configuration.attached_for(experiment), experiment, &dataset, speeds.as_ref());
         match &experiment.place {

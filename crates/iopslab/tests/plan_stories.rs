@@ -138,6 +138,53 @@ repetitions = 3
 }
 
 #[test]
+fn a_plan_on_aws_says_which_configurations_share_a_volume_and_counts_the_hours_of_its_modifications() {
+    let lab = Laboratory::new();
+    let volume = |name: &str, more: &str| {
+        format!(
+            "[[configuration]]\nname = \"{name}\"\ninstance = \"m7i.4xlarge\"\n\
+             data_volume = {{ type = \"gp3\", size_gib = 512{more} }}\n"
+        )
+    };
+    let text = format!(
+        "name = \"x\"\n[dataset]\nrecords = 1_000_000\n{}{}[[workload]]\nname = \"w\"\nread = 1.0\n\
+         [load]\nconcurrency = [8]\nrepetitions = 4\n[provider.aws]\n",
+        volume("low", ""),
+        volume("high", ", iops = 6000, mib_per_s = 250"),
+    );
+    lab.write("apart.toml", &text);
+    lab.write("own.toml", &format!("{text}pair_volumes = \"modify\"\n"));
+    let hours = |file: &str| {
+        let planned = lab.output(&["plan", file, "--provider", "aws", "--format", "json"]);
+        let document: Value = serde_json::from_slice(&planned.stdout).unwrap();
+        document["aws"]["hours"].as_f64().unwrap()
+    };
+    // Four times, three hours each. A data set is loaded once instead of twice on either.
+    let more = hours("own.toml") - hours("apart.toml");
+    assert!((more - 12.0).abs() < 0.1, "{more}");
+    let said = |file: &str| {
+        let planned = lab.output(&["plan", file, "--provider", "aws"]);
+        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let reported = said("own.toml");
+    for words in [
+        "1 machine for databases, 1 for clients low, high are measured on the same machines.",
+        "Their data volume of 512 GiB is modified 4 times (AWS: at most 4 in 24 hours), which takes about 12h 00m in \
+         all by what AWS calls typical:",
+        "low: gp3, 3000 IOPS, 125 MiB/s high: gp3, 6000 IOPS, 250 MiB/s",
+    ] {
+        assert!(reported.contains(words), "no {words:?} in {reported}");
+    }
+    assert!(said("apart.toml").contains("2 machines for databases"));
+    // One repetition more, and AWS would not do it.
+    lab.write("more.toml", &format!("{text}pair_volumes = \"modify\"\n").replace("repetitions = 4", "repetitions = 5"));
+    let refused = lab.exits(2, &["plan", "more.toml", "--provider", "aws"]).stderr;
+    let words: Vec<&str> = refused.split_whitespace().filter(|word| *word != "│").collect();
+    assert!(words.join(" ").contains("would be modified 5 times, 1 in each of 5 repetitions"), "{refused}");
+}
+
+#[test]
 fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_a_large_one_costs() {
     let lab = Laboratory::new();
     let two = include_str!("../../../examples/two-volumes.toml");

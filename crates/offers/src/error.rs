@@ -22,6 +22,9 @@ pub enum AwsError {
     /// A snapshot is not known.
     #[error("EC2 in {region} says of {id}: {reason}")]
     Snapshot { id: String, region: String, reason: String },
+    /// A volume is not known, or not modified.
+    #[error("EC2 in {region} says of {id}: {reason} (permission {permission})")]
+    Volume { id: String, region: String, permission: &'static str, reason: String },
     /// A bucket does not do what it is asked.
     #[error("{place}: {reason} (permission {permission})")]
     Bucket {

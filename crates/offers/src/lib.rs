@@ -9,6 +9,9 @@
 //!
 //! For a run whose data volumes are made from a snapshot of EBS, [`snapshot()`]: whether it is there and complete.
 //!
+//! For `pair_volumes = "modify"` of an experiment, [`volume()`] and [`modify()`]: the level of a volume of the run's
+//! own, and how far its modification is.
+//!
 //! For `limits = "quotas"` of an experiment, [`quotas()`]: what Service Quotas grants an account, and what it uses of
 //! it.
 
@@ -17,6 +20,7 @@ mod bucket;
 mod ec2;
 mod error;
 mod instance_types;
+mod level;
 mod ours;
 mod price_list;
 mod quotas;
@@ -27,6 +31,7 @@ mod xml;
 pub use ask::{Offers, ask};
 pub use bucket::{Bucket, UrlPermission};
 pub use error::AwsError;
+pub use level::{LevelStep, Modification, ModificationState, Volume, level_step, modify, volume};
 pub use ours::{Account, Found, Kind, Lifetime, Patience, RemovalOutcome, Resource, Run, Selection, runs};
 pub use quotas::{Quota, QuotaRequest, Quotas, quotas};
 pub use snapshot::{Snapshot, snapshot};

@@ -34,6 +34,17 @@ pub struct HostAddress {
     pub address: Ipv4Addr,
 }
 
+/// The EBS volumes that hold a database host's data, and where AWS is asked about them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EbsVolumes {
+    /// Profile of the AWS configuration files; `None`: the default search for credentials.
+    pub profile: Option<String>,
+    /// Region.
+    pub region: String,
+    /// Their ids.
+    pub ids: Vec<String>,
+}
+
 /// Where the hosts of a run come from.
 pub trait Provider {
     /// Starts the agent of a host, or another one where the first was lost. What it says goes to `inbox`.
@@ -61,6 +72,11 @@ pub trait Provider {
     /// What a database host's machine is used for; `None`: emulated volumes, all limits in force, the directories of
     /// this machine.
     fn machine_use(&self, _host: HostId) -> Option<MachineUse> {
+        None
+    }
+
+    /// The volumes of a database host's data; `None`: nothing was bought for it.
+    fn data_volumes(&self, _host: HostId) -> Option<EbsVolumes> {
         None
     }
 

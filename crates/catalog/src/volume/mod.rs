@@ -3,6 +3,7 @@
 mod era;
 mod error;
 mod kind;
+mod level;
 mod measure;
 mod request;
 mod rules;
@@ -11,6 +12,7 @@ pub(crate) use era::rules_on;
 pub use era::{TODAY, UnknownEra, rules_in};
 pub use error::{VolumeError, VolumeField};
 pub use kind::{UnknownVolumeType, VolumeType, volume_type_names};
+pub use level::{MODIFICATIONS_A_DAY, VolumeLevel, modification_s};
 pub use measure::{MADE_TO_MEASURE, VolumeNeed, made_to_measure};
 pub use request::VolumeRequest;
 pub use rules::{VolumeRules, VolumeStep, rules, rules_of_all_eras};

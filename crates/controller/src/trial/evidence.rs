@@ -40,6 +40,7 @@ pub(super) fn record(
     TrialRecord {
         validity: state.validity.clone(),
         started_at: state.warmup_began().to_string(),
+        modified: state.modified.clone(),
         client: measured.and_then(|m| m.result.clone()),
         clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
         nodes: hosts::nodes_of(setup).into_iter().map(|host| node(host, setup, state, stopped.get(&host))).collect(),

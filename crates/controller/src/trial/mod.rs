@@ -6,9 +6,12 @@ mod evidence;
 mod failed_disks;
 mod faults;
 mod lag;
+mod levels;
 mod live;
 mod load;
 mod logs;
+#[cfg(feature = "aws")]
+mod modifying;
 mod pieces;
 mod probing;
 mod rest;
@@ -16,7 +19,7 @@ mod state;
 
 use std::collections::BTreeMap;
 
-use ::evidence::{HostId, Validity};
+use ::evidence::{HostId, ModifiedVolume, Validity};
 use archive::{JournalEvent, TrialLogs};
 use experiment::PlannedTrial;
 use wire::StoppedTrial;
@@ -28,6 +31,7 @@ use super::live_line::Position;
 use super::run::Run;
 use super::standings::ops_per_s;
 use database::{Parts, caches_lost, page_cache_off, parts, prepare, start, stop, volumes_lost};
+pub(super) use levels::bring;
 use live::summary;
 pub(super) use probing::search;
 use state::TrialState;
@@ -51,10 +55,11 @@ impl Completion {
 /// Which trial comes next, as far as is known when the load of the one before it is over.
 pub(super) type Next<'a> = &'a dyn Fn() -> Option<PlannedTrial>;
 
-/// Runs one planned trial and stores it; its database may serve the `next` one. An error ends the run.
+/// Runs one planned trial and stores it, with the volumes that were modified for it; its database may serve the `next`
+/// one. An error ends the run.
 pub(super) fn run(
     run: &mut Run<'_>,
-    planned: &PlannedTrial,
+    (planned, modified): (&PlannedTrial, Vec<ModifiedVolume>),
     next: Next<'_>,
     position: Position,
 ) -> Result<Completion, Failure> {
@@ -67,7 +72,7 @@ pub(super) fn run(
     run.agents.screen.publish_here(|site| {
         site.trial = Some(LiveTrial { cell: cell.id.clone(), block: planned.block, ..LiveTrial::default() });
     });
-    let mut state = TrialState::new();
+    let mut state = TrialState { modified, ..TrialState::new() };
     let worked = execute(run, parts, &mut state).or_else(|failure| state.befallen_by(failure));
     let (stopped, logs, lost) = match worked.and_then(|()| collect(run, parts, next, &mut state)) {
         Ok((stopped, logs)) => (stopped, logs, None),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, MOST_SAMPLES, Rest, Validity};
+use evidence::{
+    BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, MOST_SAMPLES, ModifiedVolume, Rest, Validity,
+};
 use wire::StartedTrial;
 
 use super::clients::Measured;
@@ -12,6 +14,8 @@ use crate::failure::{Failure, Next};
 pub(super) struct TrialState {
     /// When its preparation began.
     pub started_at: jiff::Timestamp,
+    /// Volumes that were modified before that.
+    pub modified: Vec<ModifiedVolume>,
     pub started: BTreeMap<HostId, StartedTrial>,
     /// What the clients measured together.
     pub measured: Option<Measured>,
@@ -63,6 +67,7 @@ impl TrialState {
     pub fn new() -> Self {
         Self {
             started_at: jiff::Timestamp::now(),
+            modified: Vec::new(),
             started: BTreeMap::new(),
             measured: None,
             samples: Samples::default(),

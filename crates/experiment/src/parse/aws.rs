@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::aws_machines::DEFAULT_ROOT_GIB;
 use super::hosts::ssh_name;
-use super::{aws_backend, aws_sites};
+use super::{aws_backend, aws_pairs, aws_sites};
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
 use crate::{AwsSettings, raw};
@@ -24,6 +24,9 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> AwsSettin
     }
     if let Some(group) = &given.placement_group {
         mistakes.refuse_other(group, "placement_group cannot be", &["cluster", "spread", "partition"]);
+    }
+    if let Some(pairs) = &given.pair_volumes {
+        mistakes.refuse_other(pairs, "pair_volumes cannot be", &[aws_pairs::MODIFY]);
     }
     mistakes.integer(&given.root_gib, "root_gib", 16..=16_384, DEFAULT_ROOT_GIB);
     let ssh_user = match &given.ssh_user {
@@ -50,6 +53,7 @@ pub(super) fn check(given: &raw::Aws, mistakes: &mut Collector<'_>) -> AwsSettin
         backend: backend.and_then(|given| aws_backend::check(given, mistakes)),
         batches: Vec::new(),
         initialisations: Vec::new(),
+        pairs: Vec::new(),
         sites: sites.unwrap_or_default(),
     }
 }

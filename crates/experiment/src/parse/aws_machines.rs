@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use catalog::{Basis, Catalog, Cloud, EbsOptimisation, InstanceType, Lifecycle, UnknownVolumeType, VolumeRequest};
 
-use super::aws_snapshot;
 use super::beside::ReadQuotas;
 use super::configuration::known_instance;
+use super::{aws_pairs, aws_snapshot};
 use crate::batches::{self, Item, NoRoom, Placed};
 use crate::mistakes::Collector;
 use crate::placement::first_hosts;
 use crate::{
-    AwsBatch, AwsMachine, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, Experiment, QuotaNeeds, VolumeKind,
-    raw,
+    AwsBatch, AwsMachine, AwsPair, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, Experiment, QuotaNeeds,
+    VolumeKind, raw,
 };
 
 /// Eight CPUs of today: a client should not be the limit.
@@ -38,7 +38,9 @@ pub(super) fn place(
     }
     let configurations = &experiment.configurations;
     settings.initialisations = aws_snapshot::check(file, given, configurations, mistakes);
-    let of_nodes = databases(catalog, file, configurations, given, mistakes);
+    settings.pairs = aws_pairs::check(given, experiment, mistakes);
+    let shared = settings.shared(configurations.iter().map(|c| c.name.as_str()));
+    let of_nodes = databases(catalog, file, (configurations.as_slice(), shared.as_slice()), given, mistakes);
     let (client, at) = match &given.client {
         Some(client) => (client.as_str(), client.span()),
         None => (DEFAULT_CLIENT, file.name.span()),
@@ -54,29 +56,19 @@ pub(super) fn place(
     let is_other = given.client_zone.as_deref().is_some_and(|zone| zone == "other");
     let clients = experiment.load.clients;
     let clients_of = |batch: u32, racks: u32| {
-        (0..clients).map(move |number| AwsMachine {
-            name: format!("client-{}", batch * clients + number + 1),
-            configuration: None,
-            host: batch * clients + number,
-            instance_type: client.name.clone(),
-            vcpus: u64::from(client.vcpus),
-            architecture: client.architecture.clone(),
-            zone: if is_other { racks } else { 0 },
-            root_gib: root_gib(given),
-            spot: given.spot.unwrap_or(false),
-            ebs_optimized: None,
-            instance_store: false,
-            volumes: BTreeMap::new(),
-        })
+        let zone = if is_other { racks } else { 0 };
+        (batch * clients..(batch + 1) * clients).map(move |host| client_machine(client, given, host, zone))
     };
-    let items: Vec<Item> = of_nodes
-        .iter()
-        .zip(configurations)
-        .map(|(machines, configuration)| Item {
-            machines: machines.clone(),
-            seconds: experiment.seconds_of(configuration),
-        })
-        .collect();
+    let together = together(&shared);
+    let names = |members: &[usize]| -> Vec<String> {
+        members.iter().map(|number| configurations[*number].name.clone()).collect()
+    };
+    let item = |members: &Vec<usize>| Item {
+        machines: of_nodes[members[0]].clone(),
+        seconds: members.iter().map(|number| experiment.seconds_of(&configurations[*number])).sum::<f64>()
+            + settings.modification_s(&names(members)),
+    };
+    let items: Vec<Item> = together.iter().map(item).collect();
     let beside: Vec<AwsMachine> = clients_of(0, 0).collect();
     let machines = items.iter().flat_map(|item| &item.machines).chain(&beside);
     if !read_quotas(given, &mut settings.sites, machines, quotas, mistakes) {
@@ -85,34 +77,71 @@ pub(super) fn place(
     let limits: Vec<&crate::AwsLimits> = settings.sites.iter().map(|site| &site.limits).collect();
     let placed = match batches::place(&items, &beside, &limits) {
         Ok(placed) => placed,
-        Err(nowhere) => return report(&nowhere, file, &settings.sites, mistakes),
+        Err(nowhere) => {
+            let nowhere = nowhere.into_iter().map(|none| NoRoom { item: together[none.item][0], ..none });
+            return report(&nowhere.collect::<Vec<_>>(), file, &settings.sites, mistakes);
+        }
     };
-    if let Some(repetitions) = &file.load.repetitions
-        && experiment.load.adaptive.is_some()
-        && placed.len() > 1
-    {
-        let message = format!(
-            "repetitions = {repetitions} with {} batches: each would stop after another number of blocks",
-            placed.len()
-        );
-        mistakes.add(repetitions.span(), message, "state a number, or limits in which all machines stand at once");
+    if experiment.load.adaptive.is_some() {
+        stops_as_one(file, placed.len(), mistakes);
     }
     settings.batches = placed
         .into_iter()
         .zip(0_u32..)
         .map(|(Placed { site, items: members }, number)| {
-            let racks = members.iter().map(|item| configurations[*item].placement.racks).max();
             let nodes = members.iter().flat_map(|item| items[*item].machines.iter().cloned());
+            let mut members: Vec<usize> = members.iter().flat_map(|item| together[*item].iter().copied()).collect();
+            members.sort_unstable();
+            let racks = members.iter().map(|number| configurations[*number].placement.racks).max();
             let machines: Vec<AwsMachine> = nodes.chain(clients_of(number, racks.unwrap_or(1))).collect();
+            let price = |site| price(catalog, (machines.as_slice(), settings.pairs.as_slice()), site);
             AwsBatch {
                 site,
-                configurations: members.iter().map(|item| configurations[*item].name.clone()).collect(),
-                prices: settings.sites.iter().map(|site| price(catalog, &machines, site)).collect(),
+                configurations: names(&members),
+                prices: settings.sites.iter().map(price).collect(),
                 machines,
             }
         })
         .collect();
     check_zones(given, settings, mistakes);
+}
+
+/// A client, by its number among all of the run, from 0.
+fn client_machine(kind: &InstanceType, given: &raw::Aws, host: u32, zone: u32) -> AwsMachine {
+    AwsMachine {
+        name: format!("client-{}", host + 1),
+        configuration: None,
+        host,
+        instance_type: kind.name.clone(),
+        vcpus: u64::from(kind.vcpus),
+        architecture: kind.architecture.clone(),
+        zone,
+        root_gib: root_gib(given),
+        spot: given.spot.unwrap_or(false),
+        ebs_optimized: None,
+        instance_store: false,
+        volumes: BTreeMap::new(),
+    }
+}
+
+/// Configurations on the same machines, by their numbers: each with machines of its own leads those that share them.
+fn together(shared: &[Option<usize>]) -> Vec<Vec<usize>> {
+    let owners = (0..shared.len()).filter(|number| shared[*number].is_none());
+    let with_others = |owner| -> Vec<usize> {
+        let others = (0..shared.len()).filter(|other| shared[*other] == Some(owner));
+        std::iter::once(owner).chain(others).collect()
+    };
+    owners.map(with_others).collect()
+}
+
+/// An adaptive run has one batch.
+fn stops_as_one(file: &raw::Experiment, batches: usize, mistakes: &mut Collector<'_>) {
+    if let Some(repetitions) = file.load.repetitions.as_ref().filter(|_| batches > 1) {
+        let message = format!(
+            "repetitions = {repetitions} with {batches} batches: each would stop after another number of blocks"
+        );
+        mistakes.add(repetitions.span(), message, "state a number, or limits in which all machines stand at once");
+    }
 }
 
 /// Asks for the quotas of sites that are limited by them; whether all are known.
@@ -187,14 +216,25 @@ fn report(nowhere: &[NoRoom], file: &raw::Experiment, sites: &[AwsSite], mistake
     }
 }
 
-/// What machines cost at a site.
-fn price(catalog: &Catalog, machines: &[AwsMachine], site: &AwsSite) -> AwsPrice {
+/// What machines cost at a site; volumes that are modified count at their dearest level.
+fn price(catalog: &Catalog, (machines, pairs): (&[AwsMachine], &[AwsPair]), site: &AwsSite) -> AwsPrice {
     let mut usd_per_hour = 0.0;
     for machine in machines {
-        match usd_per_hour_of(catalog, machine, site) {
-            Ok(usd) => usd_per_hour += usd,
-            Err(missing) => return AwsPrice::Missing(format!("{}: {missing}", machine.name)),
+        let pair = pairs.iter().find(|pair| machine.configuration.as_deref() == Some(pair.owner()));
+        let levels = pair.iter().flat_map(|pair| &pair.levels).map(|level| {
+            let mut at_level = machine.clone();
+            let volume = AwsVolume::at(level.volume, pair.map_or(0, |pair| pair.size_gib));
+            at_level.volumes.insert("data".to_owned(), volume);
+            at_level
+        });
+        let mut dearest: f64 = 0.0;
+        for machine in levels.chain(pair.is_none().then(|| machine.clone())) {
+            match usd_per_hour_of(catalog, &machine, site) {
+                Ok(usd) => dearest = dearest.max(usd),
+                Err(missing) => return AwsPrice::Missing(format!("{}: {missing}", machine.name)),
+            }
         }
+        usd_per_hour += dearest;
     }
     AwsPrice::UsdPerHour(usd_per_hour)
 }
@@ -228,19 +268,19 @@ fn root_gib(given: &raw::Aws) -> u32 {
     given.root_gib.as_deref().copied().unwrap_or(DEFAULT_ROOT_GIB) as u32
 }
 
-/// A machine for every node of each configuration.
+/// A machine for every node of each configuration. One that shares those of an earlier one, whose number it has, would
+/// have the same.
 fn databases(
     catalog: &Catalog,
     file: &raw::Experiment,
-    configurations: &[Configuration],
+    (configurations, shared): (&[Configuration], &[Option<usize>]),
     given: &raw::Aws,
     mistakes: &mut Collector<'_>,
 ) -> Option<Vec<Vec<AwsMachine>>> {
     let mut machines = Vec::new();
     let mut sound = true;
-    for ((configuration, first), raw) in
-        configurations.iter().zip(first_hosts(configurations.iter().map(|c| c.placement))).zip(&file.configuration)
-    {
+    let placements = configurations.iter().map(|c| c.placement).zip(shared.iter().copied());
+    for ((configuration, first), raw) in configurations.iter().zip(first_hosts(placements)).zip(&file.configuration) {
         let at = raw.instance.span();
         let found = match configuration.instance.from_catalog {
             true => instance(catalog, &configuration.instance.label, at, mistakes),

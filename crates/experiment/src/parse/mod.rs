@@ -3,6 +3,7 @@
 mod aws;
 mod aws_backend;
 mod aws_machines;
+mod aws_pairs;
 mod aws_sites;
 mod aws_snapshot;
 mod backlog;

@@ -38,6 +38,10 @@ pub(crate) struct Aws {
     /// A snapshot of EBS, `snap-...`, from which every data volume is made; it holds the data set. Each block is read
     /// once before anything is measured. Default: volumes are made empty, and the data set is loaded.
     pub snapshot: Option<Spanned<String>>,
+    /// `modify`: configurations that differ in nothing but type, IOPS and MiB/s of their data volume are measured on
+    /// the same machines, whose volume is modified between their trials (gp3, io1, io2). Default: each has machines of
+    /// its own.
+    pub pair_volumes: Option<Spanned<String>>,
     /// Who logs in on the image. Default `admin`, as on Debian's.
     pub ssh_user: Option<Spanned<String>>,
     /// Size of each root volume, GiB; it holds the data set's snapshot. Default 64.

@@ -14,7 +14,7 @@ use process::output::{Format, pretty};
 use provider::Provider as _;
 use provider::aws::{Aws, Backend, Certainty};
 
-use super::{machines, quotas, resumed, snapshots};
+use super::{machines, pairs, quotas, resumed, snapshots};
 
 /// All that knows of a run's machines, below its directory.
 const DIRECTORY: &str = "terraform";
@@ -38,8 +38,13 @@ pub(super) struct Estimate {
 
 /// Hours of a batch's machines.
 fn hours_of(job: &Job, settings: &AwsSettings, batch: u32) -> f64 {
-    let initialised_s = settings.initialisation_s(&settings.batches[batch as usize].configurations);
-    (job.of_batch(batch).plan.estimated_s + MAKING_S + initialised_s) / 3_600.0
+    let waited_s = waited_s(settings, &settings.batches[batch as usize]);
+    (job.of_batch(batch).plan.estimated_s + MAKING_S + waited_s) / 3_600.0
+}
+
+/// Seconds in which a batch waits for volumes of EBS: until their blocks were read, and other levels are in force.
+fn waited_s(settings: &AwsSettings, batch: &AwsBatch) -> f64 {
+    settings.initialisation_s(&batch.configurations) + settings.modification_s(&batch.configurations)
 }
 
 /// The estimate of a job; the error is which price is not known.
@@ -91,7 +96,7 @@ pub(super) fn reported(settings: &AwsSettings, estimate: &Result<Estimate, Strin
             )
         }
     };
-    let machines = machines + &quotas::reported(settings) + &snapshots::reported(settings);
+    let machines = machines + &quotas::reported(settings) + &snapshots::reported(settings) + &pairs::reported(settings);
     let rate = match settings.batches.len() {
         1 => "",
         _ => "at most ",
@@ -237,8 +242,8 @@ pub(super) fn machines_of(
     number: usize,
     site: Option<usize>,
 ) -> Result<Aws, Failure> {
-    let initialised_s = settings.initialisation_s(&settings.batches[number].configurations);
-    let life = Duration::from_secs_f64((directory.plan().estimated_s + MAKING_S + initialised_s) * EXPIRES_AFTER);
+    let waited_s = waited_s(settings, &settings.batches[number]);
+    let life = Duration::from_secs_f64((directory.plan().estimated_s + MAKING_S + waited_s) * EXPIRES_AFTER);
     let expires = jiff::Timestamp::now() + life;
     let place = place_of(directory, settings, number)?;
     let batch = &settings.batches[number];

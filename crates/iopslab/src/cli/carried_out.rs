@@ -18,7 +18,7 @@ use storage::WorkDirectory;
 
 use super::run::args::RunArgs;
 use super::watch_page::WatchPage;
-use super::{aws, machines, snapshots};
+use super::{aws, machines, pairs, snapshots};
 
 /// Who carries a run out.
 pub(super) enum Hands {
@@ -74,6 +74,7 @@ impl User<'_> {
         self.say(&aws::reported(settings, &estimate));
         controller::check_store(&job.plan)?;
         snapshots::check(settings, &self.screen)?;
+        pairs::check(settings)?;
         aws::may_be_made(settings, &estimate, self.args.max_cost, self.args.yes)
     }
 

@@ -23,6 +23,7 @@ mod latest;
 mod load;
 mod machines;
 mod numbers;
+mod pairs;
 mod plan;
 mod probe;
 mod profile;

@@ -20,7 +20,7 @@ mod real {
     mod apart;
     mod backlog;
     mod beside;
-    mod bought;
+    pub mod bought;
     mod cache;
     mod cache_tier;
     mod compaction;

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::aws::Story;
+use crate::real::bought::allowed;
 use crate::support::{Laboratory, conformance};
 
 const REST: &str = r#"
@@ -113,18 +114,57 @@ fn measured(run: &Path) -> BTreeMap<String, BTreeSet<String>> {
     measured
 }
 
+/// The records of trials before which a volume was modified, in the order of their modifications.
+fn modified(run: &Path) -> Vec<Value> {
+    let trials = std::fs::read_dir(run.join("trials")).unwrap().flatten();
+    let blocks = trials.flat_map(|cell| std::fs::read_dir(cell.path()).unwrap().flatten());
+    let records = blocks.map(|block| crate::support::json(&block.path().join("trial.json")));
+    let mut modified: Vec<Value> = records.filter(|record| !record["modified"].is_null()).collect();
+    modified.sort_by_key(|record| moment(&record["modified"][0]["asked_at"]));
+    modified
+}
+
+fn moment(value: &Value) -> jiff::Timestamp {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+/// Two of four configurations differ in the level of their volume alone, and share a machine.
 #[test]
 fn sites_of_two_accounts_share_a_run_within_their_limits() {
     let sites = [("a", "one", "us-east-1"), ("b", "two", "us-west-2")];
-    let mut story = story(3, &sites);
+    let text = experiment(4, &sites)
+        .replace("size_gib = 100, iops = 3100", "size_gib = 110, iops = 3100")
+        .replace("size_gib = 100, iops = 3200", "size_gib = 120, iops = 3200")
+        .replace("capacity_wait_min = 0\n", "capacity_wait_min = 0\npair_volumes = \"modify\"\n");
+    let mut story = prepared(&text);
+    story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());
     let run = story.lab.run_directory();
     conformance::is_whole(&story.lab, &run, "aws");
-    assert!(measured(&run).values().all(|cells| cells.len() == 3), "{:?}", measured(&run));
-    let most = most_at_once(&story.cloud.requests(), "m7i.large");
+    assert!(measured(&run).values().all(|cells| cells.len() == 4), "{:?}", measured(&run));
+    let requests = story.cloud.requests();
+    let most = most_at_once(&requests, "m7i.large");
     assert_eq!(most.len(), 2, "{most:?}");
     assert!(most.values().all(|most| (1..=2).contains(most)), "{most:?}");
+    let count = |action: &str| requests.iter().filter(|request| request["action"] == action).count();
+    // Three machines for four configurations, and a client at each site; three blocks go to and fro.
+    assert_eq!((count("RunInstances"), count("ModifyVolume")), (5, 3));
+    let (asked, allowed) = (BTreeSet::from_iter(story.cloud.actions()), allowed());
+    let missing: Vec<&String> = asked.difference(&allowed).collect();
+    assert!(missing.is_empty(), "not in docs/aws-policy.json: {missing:?}");
+    // Each modification is in the record of the first trial after it: one volume, one level after the other.
+    let modified = modified(&run);
+    assert_eq!(modified.len(), 3);
+    for (record, before) in modified.iter().zip([None].into_iter().chain(modified.iter().map(Some))) {
+        let [one] = record["modified"].as_array().unwrap().as_slice() else { panic!("{record:#}") };
+        assert_eq!(one["volume"], modified[0]["modified"][0]["volume"]);
+        let iops = if record["configuration"] == "gp3-3" { 3_300 } else { 3_400 };
+        assert_eq!(one["to"], json!({ "kind": "gp3", "iops": iops, "mib_per_s": 125 }), "{record:#}");
+        assert_eq!(one["from"]["iops"], 6_700 - iops);
+        assert!(moment(&one["asked_at"]) <= moment(&one["in_force_at"]), "{one}");
+        assert!(before.is_none_or(|before| before["configuration"] != record["configuration"]), "{record:#}");
+    }
     // The report says what was measured where.
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     let reported = "Not all were measured on neighbouring machines at the same time: ";

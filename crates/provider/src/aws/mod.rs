@@ -20,19 +20,20 @@ mod terraform;
 mod tests;
 mod variables;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use evidence::HostId;
+use evidence::{HostId, Role};
 use experiment::{AwsBatch, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage, SshFiles};
 use wire::MachineUse;
 
 use crate::hosts::Hosts;
 use crate::hosts::ssh::Ssh;
-use crate::{Agent, AgentError, HostAddress, Incoming, Provider};
+use crate::{Agent, AgentError, EbsVolumes, HostAddress, Incoming, Provider};
 pub use backend::Backend;
 pub use error::AwsError;
 use heartbeat::Heartbeat;
@@ -97,6 +98,8 @@ pub struct Aws {
     asks_state: Option<Certainty>,
     /// There once the machines are.
     hosts: Option<Hosts>,
+    /// Ids of the EBS volumes that hold the data, by the numbers of database hosts.
+    data_volumes: BTreeMap<u32, Vec<String>>,
     heartbeat: Option<Heartbeat>,
 }
 
@@ -121,6 +124,7 @@ impl Aws {
             binary: binary.to_owned(),
             asks_state: None,
             hosts: None,
+            data_volumes: BTreeMap::new(),
             heartbeat: None,
         }
     }
@@ -161,6 +165,9 @@ impl Aws {
         say(&format!("waiting for {} machines to be ready", names.len()));
         self.wait_until_ready(&names, &go_on)?;
         self.heartbeat = Some(Heartbeat::start(self.ssh(), names));
+        for machine in self.batch.machines_of(true) {
+            self.data_volumes.insert(machine.host, outputs.machine(&machine.name)?.volume_ids("data"));
+        }
         let numbers = |databases| self.batch.machines_of(databases).map(|machine| machine.host);
         let settings = self.hosts_settings(&outputs)?;
         let hosts = Hosts::numbered(&settings, numbers(true), numbers(false), &self.binary)?;
@@ -401,6 +408,11 @@ impl Provider for Aws {
 
     fn machine_use(&self, host: HostId) -> Option<MachineUse> {
         self.hosts.as_ref()?.machine_use(host)
+    }
+
+    fn data_volumes(&self, host: HostId) -> Option<EbsVolumes> {
+        let ids = self.data_volumes.get(&host.index).filter(|_| host.role == Role::Database)?;
+        Some(EbsVolumes { profile: self.site.profile.clone(), region: self.site.region.clone(), ids: ids.clone() })
     }
 
     fn may_come_back(&self) -> bool {

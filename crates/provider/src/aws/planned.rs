@@ -52,6 +52,7 @@ pub(super) fn planned() -> (AwsSettings, AwsBatch, AwsSite) {
         backend: None,
         batches: vec![batch.clone()],
         initialisations: Vec::new(),
+        pairs: Vec::new(),
     };
     (settings, batch, site)
 }

@@ -73,6 +73,16 @@ pub(super) struct Outputs {
 pub(super) struct Made {
     pub private_address: String,
     pub public_address: Option<String>,
+    /// Ids of its EBS volumes by what they hold; one that the provider does not report yet has none.
+    #[serde(default)]
+    pub volumes: BTreeMap<String, Vec<Option<String>>>,
+}
+
+impl Made {
+    /// Ids of the volumes that hold this; none where it is on no volume of EBS.
+    pub fn volume_ids(&self, role: &str) -> Vec<String> {
+        self.volumes.get(role).into_iter().flatten().flatten().cloned().collect()
+    }
 }
 
 impl Outputs {

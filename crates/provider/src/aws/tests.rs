@@ -77,7 +77,7 @@ fn a_machine_that_shows_another_host_key_is_named_and_nobody_logs_in() {
     aws.host_key().unwrap();
     // By the same way as the run's own: another pair.
     aws.key("other").unwrap();
-    let made = Made { private_address: "127.0.0.1".to_owned(), public_address: None };
+    let made = Made { private_address: "127.0.0.1".to_owned(), public_address: None, volumes: BTreeMap::new() };
     aws.write_ssh_config(&Outputs { machines: BTreeMap::from([(NAME.to_owned(), made)]) }).unwrap();
     let config = fs::read_to_string(aws.path(SSH_CONFIG)).unwrap();
     let start = |key: &str| {

@@ -1,0 +1,33 @@
+//! Before a trial the volumes that several configurations share get the level of its configuration, where they have
+//! that of another.
+
+use evidence::ModifiedVolume;
+use experiment::PlannedTrial;
+#[cfg(not(feature = "aws"))]
+use experiment::{Setup, VolumeLevel};
+
+use super::database::parts;
+#[cfg(feature = "aws")]
+use super::modifying::modify;
+use crate::failure::Failure;
+use crate::run::Run;
+
+/// Modifies the volumes of a trial where they have another level, and waits until that is in force; so many trials are
+/// left. Which were modified.
+pub fn bring(run: &Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+    let Some(aws) = run.plan().place.aws() else { return Ok(Vec::new()) };
+    let setup = parts(run.job(), planned)?.setup;
+    let pair = aws.pair_of(&setup.configuration);
+    match pair.and_then(|pair| pair.level_of(&setup.configuration)) {
+        Some(level) => modify(run, setup, level, left),
+        // It has machines of its own.
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Nobody here can ask AWS.
+#[cfg(not(feature = "aws"))]
+fn modify(_: &Run<'_>, _: &Setup, _: VolumeLevel, _: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+    let refused = process::failure::Failure::input("pair_volumes: this iopslab was built without AWS");
+    Err(refused.help("build it with: cargo build --release --features aws").into())
+}

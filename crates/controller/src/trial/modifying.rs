@@ -1,0 +1,176 @@
+//! A volume gets another level while it is in use: it is asked for, and in force once EC2 calls the modification
+//! completed. Before that it is somewhere between both.
+
+use std::time::{Duration, Instant};
+
+use evidence::{HostId, ModifiedVolume};
+use experiment::{Setup, VolumeLevel};
+use jiff::Timestamp;
+use offers::LevelStep;
+use process::{failure, human_duration};
+use provider::EbsVolumes;
+
+use crate::failure::Failure;
+use crate::hosts;
+use crate::run::Run;
+
+/// Between two looks at a volume: at first, and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(15));
+/// Between two looks at whether the user wants an end.
+const LOOK: Duration = Duration::from_millis(200);
+/// Looks in a row that may fail once one has succeeded: about five minutes, as for a host that is lost.
+const MISSES: u32 = 20;
+/// A modification is waited for no longer. AWS: "In some cases, it can take more than 24 hours" (EBS User Guide,
+/// "Monitor the progress of Amazon EBS volume modifications"), of volumes that are not initialised; these are.
+const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+
+/// A volume that is brought to a level.
+struct Shared {
+    host: HostId,
+    /// Its machine, for people.
+    machine: String,
+    at: EbsVolumes,
+    id: String,
+    /// Whether EC2 has said anything of it, ...
+    is_seen: bool,
+    /// ... and how often it has not answered since.
+    misses: u32,
+    /// What it had, and when another level was asked for.
+    asked: Option<(Option<VolumeLevel>, Timestamp)>,
+    in_force_at: Option<Timestamp>,
+}
+
+/// Modifies the data volumes of a configuration that have another level, and waits until that is in force; so many
+/// trials are left. Which were modified.
+pub fn modify(run: &Run<'_>, setup: &Setup, wanted: VolumeLevel, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+    let mut volumes = volumes_of(run, setup)?;
+    let began = Instant::now();
+    let mut pause = PAUSES.0;
+    loop {
+        let mut waits = None;
+        // All of them are asked for before any is waited for.
+        for volume in &mut volumes {
+            waits = volume.step(run, wanted)?.or(waits);
+        }
+        let Some(waits) = waits else { break };
+        // Machines that wait cost as much as those that work.
+        run.check_money(0.0, left)?;
+        if began.elapsed() > LONGEST {
+            let what = format!("{waits}: not in force after {}", human_duration(LONGEST.as_secs_f64()));
+            return Err(failure::Failure::work(what).help("leave pair_volumes out, or make the volume smaller").into());
+        }
+        run.agents.screen.doing(&waits, "");
+        sleep(run, pause)?;
+        pause = (pause * 2).min(PAUSES.1);
+    }
+    Ok(volumes.into_iter().filter_map(|volume| volume.modified(wanted)).collect())
+}
+
+/// The volumes that hold a configuration's data.
+fn volumes_of(run: &Run<'_>, setup: &Setup) -> Result<Vec<Shared>, Failure> {
+    let mut all = Vec::new();
+    for host in hosts::nodes_of(setup) {
+        let machine = run.agents.place(host).machine;
+        let at = run.agents.data_volumes(host).filter(|at| !at.ids.is_empty());
+        let missing = || Failure::work(format!("{machine}: Terraform names no data volume of it to be modified"));
+        let at = at.ok_or_else(missing)?;
+        all.extend(at.ids.iter().map(|id| Shared {
+            host,
+            machine: machine.clone(),
+            at: at.clone(),
+            id: id.clone(),
+            is_seen: false,
+            misses: 0,
+            asked: None,
+            in_force_at: None,
+        }));
+    }
+    Ok(all)
+}
+
+impl Shared {
+    /// Does what comes next for it; what is waited for, if it is.
+    fn step(&mut self, run: &Run<'_>, wanted: VolumeLevel) -> Result<Option<String>, Failure> {
+        if self.in_force_at.is_some() {
+            return Ok(None);
+        }
+        let (profile, region) = (self.at.profile.as_deref(), self.at.region.as_str());
+        let about = format!("{}: {} is modified to {wanted}", self.machine, self.id);
+        let now = match offers::volume(profile, region, &self.id) {
+            Ok(now) => now,
+            // It goes on meanwhile.
+            Err(error) if self.is_seen && self.misses < MISSES => {
+                self.misses += 1;
+                tracing::warn!("{error}");
+                return Ok(Some(about));
+            }
+            Err(error) => return Err(refused(error)),
+        };
+        (self.is_seen, self.misses) = (true, 0);
+        Ok(match offers::level_step(&now, wanted, self.asked.map(|(_, asked_at)| asked_at)) {
+            LevelStep::InForce => {
+                let ended_at = now.modification.as_ref().and_then(|one| one.ended_at);
+                let in_force_at = ended_at.unwrap_or_else(Timestamp::now);
+                if let Some((_, asked_at)) = self.asked {
+                    let seconds = in_force_at.duration_since(asked_at).as_secs_f64().max(0.0);
+                    run.say(&format!("{about}: in force after {}", human_duration(seconds)));
+                }
+                self.in_force_at = Some(in_force_at);
+                None
+            }
+            LevelStep::Ask => {
+                let asked_at = offers::modify(profile, region, &self.id, wanted).map_err(refused)?;
+                run.say(&about);
+                self.asked = Some((now.level, asked_at));
+                Some(about)
+            }
+            LevelStep::Wait => {
+                let progress = now.modification.as_ref().and_then(|one| one.progress);
+                let how_far = progress.map_or_else(String::new, |percent| format!(", {percent} %"));
+                Some(format!("{about}{how_far}"))
+            }
+            LevelStep::Failed => {
+                let message = now.modification.and_then(|one| one.message);
+                let why = message.unwrap_or_else(|| "EC2 does not say why".to_owned());
+                return Err(failure::Failure::work(format!("{about}, which has failed: {why}"))
+                    .help("AWS calls that rare and transient: iopslab run --resume goes on")
+                    .into());
+            }
+        })
+    }
+
+    /// What the trial's record says of it; `None`: it had its level.
+    fn modified(self, to: VolumeLevel) -> Option<ModifiedVolume> {
+        let ((from, asked_at), in_force_at) = self.asked.zip(self.in_force_at)?;
+        Some(ModifiedVolume {
+            host: self.host,
+            volume: self.id,
+            from,
+            to,
+            asked_at: asked_at.to_string(),
+            in_force_at: in_force_at.to_string(),
+        })
+    }
+}
+
+fn refused(error: offers::AwsError) -> Failure {
+    failure::Failure::work(error)
+        .help(
+            "docs/aws.md, \"Levels of one volume, on one machine\", says what the credentials must allow and how \
+             often AWS modifies a volume; iopslab run --resume goes on, with new volumes where the machines were taken \
+             away",
+        )
+        .into()
+}
+
+/// Waits, unless the user wants an end.
+fn sleep(run: &Run<'_>, pause: Duration) -> Result<(), Failure> {
+    let until = Instant::now() + pause;
+    while Instant::now() < until {
+        if run.agents.is_interrupted() {
+            return Err(Failure::Interrupted(None));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
