@@ -1,5 +1,5 @@
 //! A node that is away by plan: how it is taken away and brought back. A disk that fails is an absence, too, though the
-//! node stays, and so is a compaction beside the load.
+//! node stays, and so are a compaction beside the load and a cache in front of it that is lost.
 
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -11,6 +11,7 @@ use process::machine::unix_ms;
 use storage::NetworkCut;
 use wire::{Moments, RequestError};
 
+use super::cache_tier::CacheTier;
 use super::disk_fault::{self, Failing};
 use super::host::Host;
 use super::outbox::Outbox;
@@ -36,6 +37,8 @@ pub(super) enum Absence {
     Disk(Failing),
     /// Nothing: it is there, and compacts.
     Compacting(Compacting),
+    /// Nothing: it is there, and this node of the caches in front of it is not.
+    Cache(u32),
 }
 
 /// A compaction under way.
@@ -67,7 +70,7 @@ pub(super) fn begin(
     action: FaultAction,
     node: &Arc<Mutex<Box<dyn RunningNode>>>,
     host: &Host,
-    database: &Database,
+    (database, caches): (&Database, Option<&mut CacheTier>),
     volumes: &Volumes,
 ) -> Result<(Absence, Moments, Option<String>), RequestError> {
     let began_unix_ms = unix_ms();
@@ -95,6 +98,11 @@ pub(super) fn begin(
             Absence::Cut(cut?)
         }
         FaultAction::Compaction => Absence::Compacting(with(node, |n| Compacting::begin(&**n))),
+        FaultAction::CacheKill { cache_node } => {
+            let caches = caches.ok_or_else(|| RequestError::new("no caches are in front of this database"))?;
+            caches.kill(cache_node)?;
+            Absence::Cache(cache_node)
+        }
         FaultAction::DiskStall { volume }
         | FaultAction::DiskSlow { volume, .. }
         | FaultAction::DiskError { volume, .. }

@@ -3,7 +3,7 @@
 //! They belong to a trial: it begins with empty ones, which the workload's own keys fill while the database is brought
 //! to rest. Like the database they have all CPUs until then.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 
 use database::MetricsReader;
@@ -28,9 +28,10 @@ pub(super) struct CacheTier {
 
 /// A process and what holds it. The process is dropped, and so ended, first.
 struct Node {
-    process: Process,
+    /// `None`: it was killed by plan.
+    process: Option<Process>,
     cgroup: Cgroup,
-    address: Ipv4Addr,
+    at: SocketAddrV4,
 }
 
 impl CacheTier {
@@ -55,7 +56,8 @@ impl CacheTier {
             let address = address(beside, index);
             let name = Host::cgroup_name(&format!("cache-{}", index + 1));
             let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &host.ledger, &name, &limits)?;
-            Ok(Node { process: started(host, setup, &cgroup, address)?, cgroup, address })
+            let process = started(host, setup, &cgroup, address)?;
+            Ok(Node { at: process.at(), process: Some(process), cgroup })
         };
         let nodes = (0..setup.nodes).map(node).collect::<Result<_, _>>()?;
         Ok(Self { setup: setup.clone(), nodes })
@@ -63,15 +65,38 @@ impl CacheTier {
 
     /// `host:port` of each.
     pub fn addresses(&self) -> Vec<String> {
-        self.nodes.iter().map(|node| node.process.at().to_string()).collect()
+        self.nodes.iter().map(|node| node.at.to_string()).collect()
     }
 
     /// Empties them: other processes at the same addresses.
     pub fn empty(&mut self, host: &Host) -> Result<(), RequestError> {
         for node in &mut self.nodes {
             node.cgroup.kill_all()?;
-            node.process = started(host, &self.setup, &node.cgroup, node.address)?;
+            node.process = Some(started(host, &self.setup, &node.cgroup, *node.at.ip())?);
         }
+        Ok(())
+    }
+
+    /// Kills a node (SIGKILL), counted from 1: what it held is gone, and nobody answers at its address.
+    pub fn kill(&mut self, number: u32) -> Result<(), RequestError> {
+        let node = nth(&mut self.nodes, number)?;
+        let Some(mut process) = node.process.take() else {
+            return Err(RequestError::new(format!("the cache at {} was killed before", node.at)));
+        };
+        match process.ended() {
+            Some(how) => Err(RequestError::new(format!("the cache at {} had ended by itself: {how}", node.at))),
+            None => {
+                // It is killed, and awaited, as it is dropped.
+                drop(process);
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts a node that was killed again: empty, at the same address, inside of the same limits.
+    pub fn bring_back(&mut self, host: &Host, number: u32) -> Result<(), RequestError> {
+        let node = nth(&mut self.nodes, number)?;
+        node.process = Some(started(host, &self.setup, &node.cgroup, *node.at.ip())?);
         Ok(())
     }
 
@@ -87,10 +112,10 @@ impl CacheTier {
         Ok(Box::new(Both { caches, database }))
     }
 
-    /// Those that have ended by themselves, and how, in words; `None`: all are there.
+    /// Those that have ended by themselves, and how, in words; `None`: all are there, but what was killed by plan.
     pub fn lost(&mut self) -> Option<String> {
         let each = self.nodes.iter_mut();
-        let ended = each.filter_map(|node| Some(format!("{}: {}", node.process.at(), node.process.ended()?)));
+        let ended = each.filter_map(|node| Some(format!("{}: {}", node.at, node.process.as_mut()?.ended()?)));
         let ended: Vec<String> = ended.collect();
         (!ended.is_empty()).then(|| ended.join("; "))
     }
@@ -102,6 +127,12 @@ impl CacheTier {
             cgroup.remove().map_err(RequestError::new)
         })
     }
+}
+
+/// The node with this number, counted from 1.
+fn nth(nodes: &mut [Node], number: u32) -> Result<&mut Node, RequestError> {
+    let node = nodes.get_mut((number as usize).wrapping_sub(1));
+    node.ok_or_else(|| RequestError::new(format!("there is no cache node {number}")))
 }
 
 /// A process that answers.
@@ -149,7 +180,60 @@ impl MetricsReader for Both {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+    use std::sync::Arc;
+
+    use experiment::CachePolicy;
+    use storage::WorkDirectory;
+
     use super::*;
+    use crate::outbox::Outbox;
+
+    /// What a node answers; an error where nobody is there.
+    fn asked(at: &str, request: &str) -> std::io::Result<String> {
+        let mut node = TcpStream::connect(at)?;
+        node.write_all(request.as_bytes())?;
+        let mut answer = [0; 64];
+        let length = node.read(&mut answer)?;
+        Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
+    }
+
+    #[test]
+    fn a_node_that_is_killed_by_plan_is_not_lost_and_comes_back_empty() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: needs root for cgroups");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let work = WorkDirectory::lock(directory.path()).unwrap();
+        let host = Host::open(work, None, "killed".to_owned(), Outbox::new(Arc::default())).unwrap();
+        let policy = CachePolicy::Invalidate;
+        let setup = CacheTierSetup { nodes: 2, cpus: 0.5, memory_bytes: 8 << 20, ttl_s: None, policy };
+        let mut tier = CacheTier::start(&host, &setup, Ipv4Addr::new(127, 0, 242, 1), 1.0).unwrap();
+        tier.hold().unwrap();
+        let addresses = tier.addresses();
+        for at in &addresses {
+            assert_eq!(asked(at, "set a 0 0 1\r\nx\r\n").unwrap(), "STORED\r\n");
+        }
+        tier.kill(2).unwrap();
+        assert!(asked(&addresses[1], "get a\r\n").is_err(), "nobody is there");
+        assert_eq!(tier.lost(), None, "it is away by plan");
+        assert_eq!(asked(&addresses[0], "get a\r\n").unwrap(), "VALUE a 0 1\r\nx\r\nEND\r\n");
+        let refused = |killed: Result<(), RequestError>| killed.unwrap_err().message;
+        assert!(refused(tier.kill(2)).ends_with("was killed before"));
+        assert_eq!(refused(tier.kill(3)), "there is no cache node 3");
+
+        tier.bring_back(&host, 2).unwrap();
+        assert_eq!(tier.addresses(), addresses, "where clients look for it");
+        assert_eq!(asked(&addresses[1], "get a\r\n").unwrap(), "END\r\n", "it is empty");
+        // One that ends by itself is lost, and no fault makes that a plan.
+        tier.nodes[0].cgroup.kill_all().unwrap();
+        let lost = tier.lost().unwrap();
+        assert!(lost.starts_with(&addresses[0]), "{lost}");
+        assert!(refused(tier.kill(1)).contains("had ended by itself"));
+        tier.end().unwrap();
+    }
 
     #[test]
     fn nodes_of_a_cache_are_in_the_network_of_the_run_and_at_no_address_of_a_database() {

@@ -51,7 +51,8 @@ fn effect(action: FaultAction, size_bytes: u64) -> Option<Effect> {
         | FaultAction::NodeKill
         | FaultAction::NodePause
         | FaultAction::HostCut
-        | FaultAction::Compaction => None,
+        | FaultAction::Compaction
+        | FaultAction::CacheKill { .. } => None,
         FaultAction::DiskStall { .. } => Some(Effect::Stall),
         FaultAction::DiskSlow { times, .. } => Some(Effect::Slow { times }),
         FaultAction::DiskFull { .. } => Some(Effect::Full),

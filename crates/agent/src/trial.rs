@@ -290,7 +290,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Takes the node away, spoils a disk of it, or has it compact, as planned.
+    /// Takes the node away, spoils a disk of it, has it compact, or takes a cache in front of it away, as planned.
     pub fn start_fault(
         &mut self,
         action: FaultAction,
@@ -299,9 +299,10 @@ impl Trial {
         volumes: &Volumes,
     ) -> Result<Reply, RequestError> {
         let node = self.fork.node()?;
-        // A node whose disk fails, or that compacts, is there: it is watched.
+        // A node whose disk fails, that compacts, or whose cache is lost is there: it is watched.
         self.away.store(action.kind().takes_node_away(), Ordering::Relaxed);
-        let (absence, moments, problem) = absence::begin(action, node, host, database, volumes)?;
+        let in_front = (database, self.caches.as_mut());
+        let (absence, moments, problem) = absence::begin(action, node, host, in_front, volumes)?;
         self.absence = Some(absence);
         Ok(Reply::FaultStarted { moments, problem })
     }
@@ -321,7 +322,7 @@ impl Trial {
     }
 
     /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk; waits until
-    /// its compaction is done.
+    /// its compaction is done; starts its cache again, empty.
     pub fn end_fault(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, RequestError> {
         let absence = self.absence.take().ok_or_else(|| RequestError::new("the node is not away"))?;
         let began_unix_ms = unix_ms();
@@ -351,6 +352,10 @@ impl Trial {
                 unix_ms()
             }
             Absence::Compacting(compacting) => compacting.end(&host.outbox)?,
+            Absence::Cache(cache_node) => {
+                self.caches.as_mut().map_or(Ok(()), |caches| caches.bring_back(host, cache_node))?;
+                unix_ms()
+            }
             Absence::Disk(failing) => {
                 let (moments, failed) = disk_fault::end(&failing, volumes)?;
                 failed_requests = failed;

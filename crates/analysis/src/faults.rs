@@ -56,6 +56,8 @@ fn phase(valid: &[&TrialMeasurement], kind: PhaseKind, fault: usize) -> PhaseAna
         p50_us: latency(|l| l.p50),
         p95_us: latency(|l| l.p95),
         p99_us: latency(|l| l.p99),
+        hit_ratio: summary(&PhaseMeasurement::hit_ratio),
+        device_reads_per_s: summary(&|p| p.device_reads_per_s),
         operations: measured.iter().map(|p| p.completed + p.failed()).sum(),
         errors,
         error_share: summary(&|p| stats::ratio(p.failed() as f64, (p.completed + p.failed()) as f64)),

@@ -70,7 +70,7 @@ impl Latencies {
             backlog,
             client_cpu_pressure: client.cpu_pressure,
             panels: panels::of_trial(record, self, by_host),
-            phases: self.phases.measured(),
+            phases: self.phases.measured_with(by_host),
             aftermaths: self.aftermaths(record, by_host),
             before: None,
             forbidden: None,

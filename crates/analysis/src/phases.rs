@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::{ErrorKind, HostId, HostSample, Interval, Series, TrialRecord, empty_histogram};
+use evidence::{ErrorKind, HostId, HostSample, Interval, Role, Series, TrialRecord, empty_histogram};
+use experiment::VolumeRole;
 use hdrhistogram::Histogram;
 use reported::cassandra::{COMPACTED_BYTES, PENDING_HINT_FILES};
 
@@ -47,6 +48,19 @@ pub struct PhaseMeasurement {
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Response times of those that succeeded, of all kinds together; `None` where none did.
     pub latency: Option<SeriesLatency>,
+    /// Reads that asked caches in front of the database first, and those that these answered.
+    pub cached: Cached,
+    /// Reads a second of the data volumes, all nodes together; `None` where one of them does not say.
+    pub device_reads_per_s: Option<f64>,
+}
+
+/// Reads that asked caches in front of a database.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cached {
+    /// All of them; 0 where there are no caches.
+    pub reads: u64,
+    /// Those that the caches answered.
+    pub hits: u64,
 }
 
 impl PhaseMeasurement {
@@ -58,6 +72,11 @@ impl PhaseMeasurement {
     /// Operations that failed.
     pub fn failed(&self) -> u64 {
         self.errors.values().sum()
+    }
+
+    /// Share of the reads that caches in front of the database answered; `None` where there are none.
+    pub fn hit_ratio(&self) -> Option<f64> {
+        stats::ratio(self.cached.hits as f64, self.cached.reads as f64)
     }
 }
 
@@ -124,6 +143,7 @@ pub struct Tallies {
 struct Tally {
     responses: Option<Histogram<u64>>,
     errors: BTreeMap<ErrorKind, u64>,
+    cached: Cached,
 }
 
 impl Phase {
@@ -167,18 +187,34 @@ impl Tallies {
                 let _ = sum.add(&interval.histogram);
             }
             Series::Failed(kind) => *tally.errors.entry(kind).or_default() += interval.histogram.len(),
-            Series::Service(_) | Series::Cache(_) | Series::Unmet(_) => {}
+            Series::Cache(answer) => {
+                let reads = interval.histogram.len();
+                tally.cached.reads += reads;
+                tally.cached.hits += if answer.is_hit() { reads } else { 0 };
+            }
+            Series::Service(_) | Series::Unmet(_) => {}
         }
     }
 
-    /// The phases as measured.
-    pub fn measured(&self) -> Vec<PhaseMeasurement> {
+    /// The phases as measured, with what hosts showed in them.
+    pub fn measured_with(&self, by_host: &BTreeMap<HostId, Vec<HostSample>>) -> Vec<PhaseMeasurement> {
+        let with_devices = |of: PhaseMeasurement| {
+            let device_reads_per_s = device_reads_per_s(by_host, &of.phase);
+            PhaseMeasurement { device_reads_per_s, ..of }
+        };
+        self.measured().into_iter().map(with_devices).collect()
+    }
+
+    /// The phases as clients saw them.
+    fn measured(&self) -> Vec<PhaseMeasurement> {
         let of_phase = |(phase, tally): &(Phase, Tally)| PhaseMeasurement {
             phase: *phase,
             seconds: self.seconds(phase).count() as u64,
             completed: tally.responses.as_ref().map_or(0, Histogram::len),
             errors: tally.errors.iter().filter(|(_, n)| **n > 0).map(|(k, n)| (*k, *n)).collect(),
             latency: tally.responses.as_ref().map(SeriesLatency::of),
+            cached: tally.cached,
+            device_reads_per_s: None,
         };
         self.phases.iter().map(of_phase).collect()
     }
@@ -238,10 +274,87 @@ pub fn hint_files(by_host: &BTreeMap<HostId, Vec<HostSample>>, during: &Phase, a
     most.or(left).zip(left)
 }
 
+/// Reads a second of all data volumes in a phase, from its first sample to its last.
+fn device_reads_per_s(by_host: &BTreeMap<HostId, Vec<HostSample>>, phase: &Phase) -> Option<f64> {
+    let databases = by_host.iter().filter(|(host, _)| host.role == Role::Database);
+    let of_host = |(_, samples): (&HostId, &Vec<HostSample>)| {
+        let is_within = |sample: &&HostSample| (phase.from_s..=phase.to_s).contains(&sample.t_s);
+        let mut within = samples.iter().filter(is_within);
+        let (first, last) = (within.next()?, within.next_back()?);
+        stats::ratio(data_reads(last)? - data_reads(first)?, last.t_s - first.t_s)
+    };
+    let each: Option<Vec<f64>> = databases.map(of_host).collect();
+    each.filter(|each| !each.is_empty()).map(|each| each.iter().sum())
+}
+
+/// Reads of a node's data volumes so far.
+fn data_reads(sample: &HostSample) -> Option<f64> {
+    let of_data = sample.volumes.iter().filter(|(role, _)| **role != VolumeRole::Commitlog);
+    let reads: Option<Vec<f64>> = of_data.map(|(_, volume)| volume.reads).collect();
+    reads.filter(|reads| !reads.is_empty()).map(|reads| reads.iter().sum())
+}
+
 /// Bytes that compactions on a host have written in a phase: between the last sample before it and the first after it.
 pub fn compacted_bytes(samples: &[HostSample], during: &Phase) -> Option<f64> {
     let known = || samples.iter().filter_map(|s| Some((s.t_s, s.database.get(&COMPACTED_BYTES)?)));
     let (_, before) = known().take_while(|(t, _)| *t <= during.from_s).last()?;
     let (_, after) = known().find(|(t, _)| *t >= during.to_s)?;
     Some(after - before)
+}
+
+#[cfg(test)]
+mod tests {
+    use evidence::{CacheAnswer, FaultRecord};
+    use experiment::NodeFaultKind;
+
+    use super::*;
+    use crate::story::trials;
+
+    /// A cache is away from 20 to 30 s of 60: what it answered is read from the volume then.
+    #[test]
+    fn phases_show_what_caches_answered_and_what_was_left_to_the_volume() {
+        let mut record = trials().swap_remove(0).record;
+        record.faults = vec![FaultRecord {
+            kind: NodeFaultKind::CacheKill,
+            host: HostId::DATABASE,
+            volume: None,
+            began_s: 20.0,
+            gone_s: 20.0,
+            return_began_s: Some(30.0),
+            back_s: Some(30.0),
+            problem: None,
+            failed_requests: None,
+            ended: None,
+        }];
+        let mut tallies = Tallies::of(&record);
+        let answered = [
+            (5.0, CacheAnswer::Hit, 70),
+            (5.0, CacheAnswer::Stale, 10),
+            (5.0, CacheAnswer::Miss, 20),
+            (25.0, CacheAnswer::Unanswered, 100),
+            (35.0, CacheAnswer::Hit, 50),
+            (35.0, CacheAnswer::Miss, 50),
+        ];
+        for (start_s, answer, reads) in answered {
+            let mut histogram = empty_histogram();
+            histogram.record_n(500, reads).unwrap();
+            tallies.add(&Interval { series: Series::Cache(answer), start_s, length_s: 1.0, histogram });
+        }
+        let sample = |second: i32| {
+            let t_s = f64::from(second);
+            let mut sample = HostSample { t_s, ..HostSample::default() };
+            let reads = 10.0 * t_s.min(20.0) + 50.0 * (t_s - 20.0).clamp(0.0, 10.0) + 20.0 * (t_s - 30.0).max(0.0);
+            sample.volumes.entry(VolumeRole::Data).or_default().reads = Some(reads);
+            sample.volumes.entry(VolumeRole::Commitlog).or_default().reads = Some(1_000.0 * t_s);
+            sample
+        };
+        let samples: Vec<HostSample> = (0..=60).map(sample).collect();
+        let by_host = BTreeMap::from([(HostId::DATABASE, samples), (HostId::CLIENT, vec![HostSample::default()])]);
+        let measured = tallies.measured_with(&by_host);
+        let figures: Vec<_> = measured.iter().map(|p| (p.hit_ratio(), p.device_reads_per_s)).collect();
+        let expected = [(Some(0.8), Some(10.0)), (Some(0.0), Some(50.0)), (Some(0.5), Some(20.0))];
+        assert_eq!(figures, expected);
+        let unwatched = tallies.measured_with(&BTreeMap::new());
+        assert!(unwatched.iter().all(|p| p.device_reads_per_s.is_none()), "missing is not zero");
+    }
 }

@@ -1,6 +1,9 @@
 //! A real memcached in front of a database that says what it was asked.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
+
+#[path = "memcached/hit_ratio.rs"]
+mod hit_ratio;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -82,8 +85,12 @@ impl Driver for Database {
         Ok(())
     }
 
-    async fn update_stamped(&self, key: &str, fields: &[(u32, &str)], _: &Stamp) -> Result<(), ErrorKind> {
-        self.update(key, fields).await
+    async fn update_stamped(&self, key: &str, fields: &[(u32, &str)], stamp: &Stamp) -> Result<(), ErrorKind> {
+        for (field, value) in fields {
+            let text = format!("{}{value}", stamp.tag());
+            self.update(key, &[(*field, text.as_str())]).await?;
+        }
+        Ok(())
     }
 
     async fn insert_stamped(&self, key: &str, values: &[&str], _: &Stamp) -> Result<(), ErrorKind> {
@@ -100,19 +107,15 @@ impl Driver for Database {
 
 /// Nodes at addresses that no other test has.
 fn nodes(network: u8, count: u8) -> Vec<Process> {
+    (1..=count).map(|host| node(Ipv4Addr::new(127, 0, network, host))).collect()
+}
+
+fn node(address: Ipv4Addr) -> Process {
     let account = Account::of_this_machine().unwrap();
-    let each = (1..=count).map(|host| {
-        let node = NodeOfCache {
-            address: Ipv4Addr::new(127, 0, network, host),
-            memory_bytes: 8 << 20,
-            cpus: 1.0,
-            launch_prefix: Vec::new(),
-        };
-        let mut process = Process::start(&node, account.as_ref()).expect("scripts/setup.sh --tests installs memcached");
-        process.wait_ready().unwrap();
-        process
-    });
-    each.collect()
+    let node = NodeOfCache { address, memory_bytes: 8 << 20, cpus: 1.0, launch_prefix: Vec::new() };
+    let mut process = Process::start(&node, account.as_ref()).expect("scripts/setup.sh --tests installs memcached");
+    process.wait_ready().unwrap();
+    process
 }
 
 fn addresses(nodes: &[Process]) -> Vec<String> {
@@ -241,6 +244,58 @@ fn a_node_that_is_lost_costs_its_hits_and_no_answer() {
     let note = "writes whose copy in a cache was neither replaced nor deleted, since its node was lost or too slow, \
                 warm-up included: 1";
     assert_eq!(notes[1..], [note]);
+}
+
+/// What it held is gone, and the database is asked for it once more: that is the storm.
+#[test]
+fn a_node_that_comes_back_is_empty_and_is_asked_again() {
+    let mut nodes = nodes(243, 1);
+    let caches = at(&nodes, CachePolicy::Aside, None);
+    let database = Database::with("a", ["one", "two"]);
+    let lost = nodes.pop();
+    let story = async move |driver: CachedDriver<Database>| {
+        assert_eq!(driver.read_cached("a", None).await, MISS);
+        assert_eq!(driver.read_cached("a", None).await, HIT);
+        let address = lost.as_ref().map(|node| *node.at().ip()).unwrap();
+        drop(lost);
+        assert_eq!(driver.read_cached("a", None).await, UNANSWERED, "its connection is broken");
+        assert_eq!(driver.read_cached("a", None).await, UNANSWERED, "nobody is there to connect to");
+        let again = node(address);
+        // One that could not be connected to is left alone for a second.
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        assert_eq!(driver.read_cached("a", None).await, MISS);
+        assert_eq!(driver.read_cached("a", None).await, HIT);
+        drop(again);
+    };
+    with(&database, caches, story);
+    assert_eq!(database.fetched(), 4);
+}
+
+/// Where a fault is planned, writes carry their stamp, and are looked for in the database afterwards.
+#[test]
+fn a_stamped_write_is_treated_as_any_other_and_its_copy_is_what_the_database_has() {
+    let nodes = nodes(244, 1);
+    let stamp = Stamp::now(1);
+    let written = format!("{}new", stamp.tag());
+    let policies =
+        [(CachePolicy::Aside, "a", STALE), (CachePolicy::Invalidate, "b", MISS), (CachePolicy::WriteThrough, "c", HIT)];
+    for (policy, key, after_write) in policies {
+        let database = Database::with(key, ["one", "two"]);
+        let story = async |driver: CachedDriver<Database>| {
+            assert_eq!(driver.read_cached(key, None).await, MISS);
+            driver.update_stamped(key, &[(1, "new")], &stamp).await.unwrap();
+            assert_eq!(driver.read_cached(key, None).await, after_write, "{policy:?}");
+            let found = driver.fetch(key).await.unwrap().unwrap();
+            assert_eq!(found, [Some("one".to_owned()), Some(written.clone())], "{policy:?}");
+        };
+        with(&database, at(&nodes, policy, None), story);
+    }
+    let mut connection = TcpStream::connect(nodes[0].at()).unwrap();
+    connection.write_all(b"get c\r\n").unwrap();
+    let lines = BufReader::new(connection).split(b'\n').map(Result::unwrap).take_while(|line| line != b"END\r");
+    let item = lines.collect::<Vec<Vec<u8>>>().concat();
+    let item = String::from_utf8_lossy(&item);
+    assert!(item.contains(&written), "{item}");
 }
 
 #[test]

@@ -11,9 +11,9 @@ use crate::HostId;
 pub struct FaultRecord {
     /// What was done.
     pub kind: NodeFaultKind,
-    /// To which node.
+    /// To which node; of a cache: the node whose host it is on.
     pub host: HostId,
-    /// To which of its volumes; `None`: to the node itself.
+    /// To which of its volumes; `None`: to the node itself, or to the cache.
     pub volume: Option<VolumeRole>,
     /// When it began: the signal was sent, the order to stop was given.
     pub began_s: f64,

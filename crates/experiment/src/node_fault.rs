@@ -1,23 +1,23 @@
-//! Faults that an experiment plans for the nodes of its trials, and for their disks; and what a node has to do beside
-//! its load.
+//! Faults that an experiment plans for the nodes of its trials, for their disks, and for the caches in front of them;
+//! and what a node has to do beside its load.
 
 use serde::{Deserialize, Serialize};
 
 use crate::VolumeRole;
 use crate::words::words;
 
-/// What is done to a node or to one of its disks, in every trial.
+/// What is done to a node, to one of its disks or to a cache in front of it, in every trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NodeFault {
     /// What.
     #[serde(flatten)]
     pub action: FaultAction,
-    /// To which node, counted from 1.
+    /// To which node of the database, counted from 1; caches are in front of the first.
     pub node: u32,
     /// When, seconds from the start of measurement.
     pub at_s: f64,
-    /// How long until it is undone, seconds; `None`: the node stays away for the rest of the trial. A disk's fault
-    /// always ends; a compaction ends when it is done.
+    /// How long until it is undone, seconds; `None`: the node, or the cache, stays away for the rest of the trial. A
+    /// disk's fault always ends; a compaction ends when it is done.
     pub for_s: Option<f64>,
 }
 
@@ -43,9 +43,10 @@ impl NodeFault {
             Some(for_s) => format!("for {for_s} s"),
             None => "to the end".to_owned(),
         };
-        let whose = match action.volume() {
-            None => format!("node {node}"),
-            Some(role) => format!("node {node}'s {}", role.of_node().trim_start_matches("the ")),
+        let whose = match (action.cache(), action.volume()) {
+            (Some(cache), _) => cache,
+            (None, None) => format!("node {node}"),
+            (None, Some(role)) => format!("node {node}'s {}", role.of_node().trim_start_matches("the ")),
         };
         format!("{} of {whose} at {at_s} s {until}", action.words())
     }
@@ -93,6 +94,11 @@ pub enum FaultAction {
     },
     /// See [`NodeFaultKind::Compaction`].
     Compaction,
+    /// See [`NodeFaultKind::CacheKill`].
+    CacheKill {
+        /// Which node of the cache tier, counted from 1.
+        cache_node: u32,
+    },
 }
 
 impl FaultAction {
@@ -108,17 +114,31 @@ impl FaultAction {
             Self::DiskError { .. } => NodeFaultKind::DiskError,
             Self::DiskFull { .. } => NodeFaultKind::DiskFull,
             Self::Compaction => NodeFaultKind::Compaction,
+            Self::CacheKill { .. } => NodeFaultKind::CacheKill,
         }
     }
 
     /// The volume whose fault it is; `None`: it is the node's own.
     pub const fn volume(self) -> Option<VolumeRole> {
         match self {
-            Self::NodeStop | Self::NodeKill | Self::NodePause | Self::HostCut | Self::Compaction => None,
+            Self::NodeStop
+            | Self::NodeKill
+            | Self::NodePause
+            | Self::HostCut
+            | Self::Compaction
+            | Self::CacheKill { .. } => None,
             Self::DiskStall { volume }
             | Self::DiskSlow { volume, .. }
             | Self::DiskError { volume, .. }
             | Self::DiskFull { volume } => Some(volume),
+        }
+    }
+
+    /// The cache that it takes away, for people: `cache node 2`; `None`: it is no cache's fault.
+    pub fn cache(self) -> Option<String> {
+        match self {
+            Self::CacheKill { cache_node } => Some(format!("cache node {cache_node}")),
+            _ => None,
         }
     }
 
@@ -165,7 +185,7 @@ words! {
 }
 
 words! {
-    /// Ways to take a node away, to spoil a disk of it, or to keep it busy.
+    /// Ways to take a node away, to spoil a disk of it, to keep it busy, or to take a cache in front of it away.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum NodeFaultKind {
         /// The database is drained and stopped in order, as for maintenance.
@@ -186,11 +206,14 @@ words! {
         DiskFull = "disk-full",
         /// The node is there, and compacts all SSTables of the data set's table into one beside its load.
         Compaction = "compaction",
+        /// The process of a node of the cache tier is killed (SIGKILL): what it held is gone, and when it is started
+        /// again it is empty. The database stays.
+        CacheKill = "cache-kill",
     }
 }
 
 impl NodeFaultKind {
-    /// Whether it takes the node away: clients get no answer from it.
+    /// Whether it takes a node of the database away: clients get no answer from it.
     pub const fn takes_node_away(self) -> bool {
         matches!(self, Self::NodeStop | Self::NodeKill | Self::NodePause | Self::HostCut)
     }

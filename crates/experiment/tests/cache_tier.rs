@@ -3,7 +3,7 @@
 
 use crate::story::{GOOD, accepted, each_refused, notes, read, refused, with};
 use experiment::{
-    CachePolicy, CacheTierSetup, DataSetFiles, Experiment, ParseContext, Provider, ReadFor, parse, setups,
+    CachePolicy, CacheTierSetup, DataSetFiles, Experiment, FaultAction, ParseContext, Provider, ReadFor, parse, setups,
 };
 
 const GP2: &str = "data_volume = { type = \"gp2\", size_gib = 320 }";
@@ -77,12 +77,59 @@ fn all_mistakes_of_a_tier_are_found_at_once() {
             tier(TWO).replace("records = 1000", "records = 1000\nfield_length = 200_000"),
             "memcached takes no item of 1.9 MiB",
         ),
-        (tier(TWO) + "\n[[fault]]\nkind = \"node-kill\"\nat_s = 10\n", "[[fault]] is not measured behind a cache yet"),
+        (
+            tier(TWO) + "\n[[fault]]\nkind = \"node-kill\"\nat_s = 10\n",
+            "no [[fault]] but cache-kill is measured behind a cache so far",
+        ),
         (
             tier(TWO) + "\n[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"k\"\n",
             "iopslab puts nothing in front of a cluster that exists",
         ),
         (tier("{ memory_gib = 1 }"), "instance"),
+    ]);
+}
+
+#[test]
+fn a_node_of_it_is_killed_by_plan_and_comes_back() {
+    let killed = |stated: &str| format!("{}\n[[fault]]\nkind = \"cache-kill\"\nat_s = 20\n{stated}", tier(TWO));
+    let experiment = accepted(&killed("node = 2\nfor_s = 10\n"));
+    let fault = experiment.faults[0];
+    assert_eq!(fault.action, FaultAction::CacheKill { cache_node: 2 });
+    assert_eq!(fault.label(), "cache-kill of cache node 2 at 20 s for 10 s");
+    // Caches are beside the first node, and no replica of the database is away.
+    assert_eq!((setups(&experiment)[0].host_of(&fault), fault.kind().takes_node_away()), (0, false));
+    let of_node = |note: &experiment::Note| note.rule.starts_with("fault_");
+    let notes = experiment::static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Local), None);
+    assert!(!notes.iter().any(of_node), "{notes:?}");
+    let text = serde_json::to_string(&experiment.faults).unwrap();
+    assert!(text.contains(r#""kind":"cache-kill","cache_node":2,"node":1"#), "{text}");
+    assert_eq!(serde_json::from_str::<Vec<experiment::NodeFault>>(&text).unwrap(), experiment.faults);
+    // The first one, to the end.
+    let least = accepted(&killed("")).faults[0];
+    assert_eq!(least.label(), "cache-kill of cache node 1 at 20 s to the end");
+    // There are more of them than a cluster has nodes.
+    let many = TWO.replace("nodes = 2", "nodes = 40");
+    assert_eq!(accepted(&killed("node = 40\n").replace(TWO, &many)).faults.len(), 1);
+}
+
+#[test]
+fn a_cache_that_some_configuration_does_not_have_is_not_killed() {
+    const KILL: &str = "\n[[fault]]\nkind = \"cache-kill\"\nat_s = 20\n";
+    let other = GP2.replace("320", "640");
+    let beside = format!("\n[[configuration]]\nname = \"b\"\ninstance = \"r4.4xlarge\"\n{other}\n");
+    let pause = "for_s = 10\n[[fault]]\nkind = \"node-pause\"\nat_s = 40\n";
+    each_refused(&[
+        (format!("{GOOD}{KILL}"), "cache-kill: a has no cache_tier"),
+        (tier(TWO) + &beside + KILL, "cache-kill: b has no cache_tier"),
+        (tier(TWO) + KILL + "node = 3\n", "node = 3: the cache tier of a has 2 nodes"),
+        (tier(&TWO.replace("nodes = 2, ", "")) + KILL + "node = 2\n", "node = 2: the cache tier of a has one node"),
+        (tier(TWO) + KILL + "node = 65\n", "node cannot be 65"),
+        (tier(TWO) + KILL + "volume = \"data\"\n", "volume has no effect on cache-kill"),
+        (tier(TWO) + KILL + pause, "no [[fault]] but cache-kill"),
+        (
+            tier(TWO) + KILL + "[[fault]]\nkind = \"cache-kill\"\nnode = 2\nat_s = 30\n",
+            "cache-kill of cache node 2 at 30 s to the end begins before cache-kill of cache node 1 at 20 s",
+        ),
     ]);
 }
 

@@ -32,7 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("evidence", &["experiment", "reported"]),
     ("imports", &["evidence", "experiment"]),
     ("simulator", &["evidence", "experiment", "reported", "workload"]),
-    ("analysis", &["cassandra_model", "evidence", "experiment", "reported", "catalog", "stats"]),
+    ("analysis", &["cassandra_model", "evidence", "experiment", "miss_ratio", "reported", "catalog", "stats"]),
     ("sizing", &["analysis", "evidence", "experiment", "miss_ratio", "reported", "catalog", "stats", "workload"]),
     ("profile", &["catalog", "evidence", "experiment", "stats"]),
     ("report", &["analysis", "miss_ratio", "profile", "sizing", "reported"]),

@@ -426,3 +426,23 @@ fn a_plan_of_a_snapshot_names_its_tables_and_refuses_a_schema_that_differs() {
     let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!refused.status.success() && said.contains("a snapshot has no links"), "{said}");
 }
+
+#[test]
+fn a_plan_names_the_cache_that_is_killed_and_refuses_one_that_is_not_there() {
+    let lab = Laboratory::new();
+    let plan = |code: i32, tier: &str| {
+        let text = "name = \"x\"\n[dataset]\nrecords = 1000\n[[configuration]]\nname = \"a\"\n\
+                    instance = { vcpus = 1, memory_gib = 2 }\nmemory_limit_gib = 2\n\
+                    data_volume = { iops = 500, size_gib = 1 }\n[[workload]]\nname = \"w\"\nread = 1.0\n\
+                    [load]\nconcurrency = [1]\nduration_s = 40\n[[fault]]\nkind = \"cache-kill\"\nat_s = 20\n\
+                    for_s = 5\n[provider.local]\nheap_mib = 256\n";
+        lab.write("own.toml", &text.replace("[[workload]]", &format!("{tier}[[workload]]")));
+        let planned = lab.exits(code, &["plan", "own.toml"]);
+        format!("{} {}", planned.stdout, planned.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = plan(0, "cache_tier = { memory_gib = 1, instance = \"r7g.large\" }\n");
+    let planned = "In each trial: cache-kill of cache node 1 at 20 s for 5 s; every acknowledged write is read back";
+    assert!(said.contains(planned), "{said}");
+    let said = plan(2, "");
+    assert!(said.contains("own.toml:16:8: cache-kill: a has no cache_tier"), "{said}");
+}

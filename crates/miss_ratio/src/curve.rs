@@ -107,8 +107,8 @@ impl TierCurve {
     }
 }
 
-/// Bytes of the longest key.
-fn key_bytes(keys: KeyFormat, records: u64) -> u64 {
+/// Bytes of the longest key of so many records.
+pub fn key_bytes(keys: KeyFormat, records: u64) -> u64 {
     let mut key = String::new();
     // The greatest of all hashes has 19 digits, as nearly every other one.
     let longest = if keys.hashed { KeyFormat { hashed: false, ..keys } } else { keys };

@@ -17,6 +17,6 @@ mod rules;
 mod sample;
 mod stack;
 
-pub use curve::{CurveError, Point, TierCurve, hit_ratios};
+pub use curve::{CurveError, Point, TierCurve, hit_ratios, key_bytes};
 pub use item::Item;
 pub use rules::{LONGEST_TTL_S, Policy, Rules};

@@ -127,13 +127,15 @@ pub fn faults_csv(analysis: &Analysis) -> Option<String> {
     let table = (!phases.is_empty()).then(|| of_cells(phases, |(cell, _)| cell))?;
     let table = table.text("phase", |(_, p)| p.phase.name()).text("fault", |(_, p)| p.fault.map(|n| n.to_string()));
     type Figure = fn(&PhaseAnalysis) -> Option<Summary>;
-    let figures: [(&str, Figure); 6] = [
+    let figures: [(&str, Figure); 8] = [
         ("seconds", |p| p.seconds),
         ("throughput_ops_per_s", |p| p.throughput_ops_per_s),
         ("p50_us", |p| p.p50_us),
         ("p95_us", |p| p.p95_us),
         ("p99_us", |p| p.p99_us),
         ("error_share", |p| p.error_share),
+        ("hit_ratio", |p| p.hit_ratio),
+        ("device_reads_per_s", |p| p.device_reads_per_s),
     ];
     let table = figures.into_iter().fold(table, |table, (name, of)| {
         table

@@ -7,7 +7,7 @@ use analysis::rules::too_short_to_judge::TooShortToJudge;
 use analysis::rules::writes_lost::WritesLost;
 use analysis::{
     Analysis, AnswerOutcome, CellAnalysis, Charts, Consistency, DecidedBy, ErrorKind, FaultAction, FaultAnalysis,
-    FaultsAnalysis, Finding, LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, PhaseKind,
+    FaultsAnalysis, Finding, HostId, LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, PhaseKind,
     RecoveryAnalysis, Scope, VolumeRole, WorkloadAnswer, WritesAnalysis,
 };
 use report::{TerminalOptions, answer, document, faults_csv, html, markdown, message, terminal};
@@ -274,6 +274,7 @@ fn findings_say_which_figures_hold_the_fault() {
         faults,
         disk_faults,
         compactions: 0,
+        cache_kills: 0,
         first_at_s: 20.0,
         away_s: 20.0,
         measured_s: 60.0,
@@ -348,6 +349,52 @@ fn a_disk_that_failed_is_reported_as_one() {
     assert!(markdown(&analysis).contains("* No request to the volume met it"));
     analysis.cells[1].faults = Some(killed());
     assert!(markdown(&analysis).contains("## When a node was away or a disk failed"));
+}
+
+#[test]
+fn a_cache_that_was_lost_is_reported_with_what_was_left_to_the_database() {
+    let (mut analysis, charts) = run();
+    for cell in &mut analysis.cells {
+        let mut faults = killed();
+        let answered = [(0.8, 100.0), (0.3, 450.0), (0.6, 220.0)];
+        for (phase, (hits, reads)) in faults.phases.iter_mut().zip(answered) {
+            phase.hit_ratio = range(hits, hits, hits);
+            phase.device_reads_per_s = range(reads, reads, reads);
+        }
+        let fault = &mut faults.faults[0];
+        (fault.kind, fault.node) = (NodeFaultKind::CacheKill, HostId::DATABASE);
+        let action = FaultAction::CacheKill { cache_node: 2 };
+        fault.planned = Some(NodeFault { action, node: 1, at_s: 20.0, for_s: Some(20.0) });
+        cell.faults = Some(faults);
+    }
+    for text in [html(&analysis, &charts), markdown(&analysis), at(&analysis, 200)] {
+        assert!(text.contains("When a cache was lost") && !text.contains("When a node was away"), "{text}");
+    }
+    let text = markdown(&analysis);
+    assert!(text.contains("| Hits, % of reads | Device reads/s |"), "{text}");
+    let planned = "* Planned was cache-kill of cache node 2 at 20 s for 20 s: cache node 2 was gone at 20.1 s";
+    assert!(text.contains(planned), "{text}");
+    assert!(text.contains("after the cache was, in 2 of 3 trials"), "{text}");
+    assert!(!text.contains("Hint files"), "no node was away that hints wait for: {text}");
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("| during |")).collect();
+    assert!(rows.iter().all(|row| row.contains("| 30.0 |") && row.contains("| 450 |")), "{rows:?}");
+    let csv = faults_csv(&analysis).unwrap();
+    let head = csv.lines().next().unwrap();
+    assert!(head.contains(",hit_ratio,hit_ratio_low,hit_ratio_high,device_reads_per_s,"), "{head}");
+    // Where nothing is planned, it is a cache all the same.
+    analysis.cells[0].faults.as_mut().unwrap().faults[0].planned = None;
+    assert!(markdown(&analysis).contains("* cache-kill: a cache node was gone at 20.1 s"));
+    let of_plan = FaultsPlanned {
+        faults: 1,
+        disk_faults: 0,
+        compactions: 0,
+        cache_kills: 1,
+        first_at_s: 20.0,
+        away_s: 20.0,
+        measured_s: 60.0,
+    };
+    let said = message(&Finding::new(Scope::Run("r".into()), of_plan));
+    assert!(said.starts_with("A cache was killed by plan, for 20 of 60 measured seconds, first at 20 s."), "{said}");
 }
 
 #[test]

@@ -163,9 +163,11 @@ pub enum DatabaseRequest {
     Hold,
     /// Measurement has begun: compact the backlog, as a database in service does.
     CompactBacklog,
-    /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, now.
+    /// Take the node away whose trial is under way, or spoil a disk of it, or have it compact, or take a cache in front
+    /// of it away, now.
     StartFault(FaultAction),
-    /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done.
+    /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done;
+    /// of a cache: start it again, empty.
     EndFault,
     /// The trial is over: stop the database and detach its volumes, unless it is kept.
     StopTrial {

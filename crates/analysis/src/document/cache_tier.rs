@@ -12,6 +12,9 @@ use super::latency::LatencyAnalysis;
 pub struct CacheTierAnalysis {
     /// Share of the reads that they answered, as the client saw it.
     pub hit_ratio: Option<f64>,
+    /// The same as the workload's keys let expect it of a cache of that memory, full and undisturbed; `None`: it is not
+    /// predicted.
+    pub predicted_hit_ratio: Option<f64>,
     /// Share of the reads that they answered with a record older than a write that the client had already had
     /// acknowledged: at the least, since each client knows its own writes alone.
     pub stale_share: Option<f64>,

@@ -1,4 +1,5 @@
-//! A cell while a node was away or a disk failed by plan, and whether its acknowledged writes were still there.
+//! A cell while a node or a cache was away or a disk failed by plan, and whether its acknowledged writes were still
+//! there.
 
 use std::collections::BTreeMap;
 
@@ -47,6 +48,10 @@ pub struct PhaseAnalysis {
     pub p95_us: Option<Summary>,
     /// 99th percentile, microseconds.
     pub p99_us: Option<Summary>,
+    /// Share of the reads that caches in front of the database answered; `None` where there are none.
+    pub hit_ratio: Option<Summary>,
+    /// Reads a second of the data volumes, all nodes together.
+    pub device_reads_per_s: Option<Summary>,
     /// Operations that ended in these seconds, failed ones included, of all valid trials.
     pub operations: u64,
     /// Those that failed, by kind, of all valid trials.
@@ -67,7 +72,7 @@ impl PhaseAnalysis {
 pub struct FaultAnalysis {
     /// What was done.
     pub kind: NodeFaultKind,
-    /// To which node.
+    /// To which node; of a cache: the node whose host it is on.
     pub node: HostId,
     /// To which of its volumes; `None`: to the node itself. Then "gone" is when the volume had the fault, and "back"
     /// when it had been lifted. Of a compaction these are when it was asked for, and when it was done.

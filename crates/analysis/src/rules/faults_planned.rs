@@ -1,4 +1,4 @@
-//! Nodes are taken away and disks fail by plan: which figures that is in, and which not.
+//! Nodes and caches are taken away and disks fail by plan: which figures that is in, and which not.
 
 use experiment::{NodeFaultKind, Plan};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ pub struct FaultsPlanned {
     pub disk_faults: u64,
     /// Of these, compactions.
     pub compactions: u64,
+    /// Of these, caches that were killed.
+    pub cache_kills: u64,
     /// When the first is to begin, seconds from the start of measurement.
     pub first_at_s: f64,
     /// Seconds of all faults but compactions: how long one takes is seen when it is done.
@@ -31,11 +33,13 @@ pub(crate) fn of_plan(plan: &Plan) -> Option<Seen<FaultsPlanned>> {
     // How long one takes is seen when it is done.
     let is_compaction = |f: &&experiment::NodeFault| f.kind() == NodeFaultKind::Compaction;
     let compactions = plan.faults.iter().filter(is_compaction).count();
+    let cache_kills = plan.faults.iter().filter(|f| f.kind() == NodeFaultKind::CacheKill).count();
     let lasting = plan.faults.iter().filter(|f| !is_compaction(f));
     let figures = FaultsPlanned {
         faults: plan.faults.len() as u64,
         disk_faults: of_disks as u64,
         compactions: compactions as u64,
+        cache_kills: cache_kills as u64,
         first_at_s,
         away_s: lasting.map(away).sum(),
         measured_s,
@@ -63,5 +67,7 @@ mod tests {
         assert_eq!(found.disk_faults, 0);
         plan.faults[1].action = FaultAction::DiskStall { volume: VolumeRole::Data };
         assert_eq!(reported(&plan).unwrap().disk_faults, 1);
+        plan.faults[1].action = FaultAction::CacheKill { cache_node: 1 };
+        assert_eq!(reported(&plan).unwrap().cache_kills, 1);
     }
 }

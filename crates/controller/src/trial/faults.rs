@@ -21,6 +21,11 @@ enum Task {
     EndFault(NodeFault),
 }
 
+/// What a fault takes away, for people: the database's node on this host, or a cache in front of it; `None`: nothing.
+fn taken(fault: &NodeFault, host: HostId) -> Option<String> {
+    fault.action.cache().or_else(|| fault.kind().takes_node_away().then(|| host.to_string()))
+}
+
 /// A fault that was begun.
 #[derive(Debug)]
 struct Done {
@@ -108,10 +113,10 @@ impl<'a> Faults<'a> {
     /// A node is gone, or its disk has the fault.
     fn gone(&mut self, fault: NodeFault, host: HostId, moments: Moments, problem: Option<String>) {
         let but = problem.as_ref().map_or(String::new(), |p| format!(", but {p}"));
-        (self.say)(&match fault.action.volume() {
-            None if fault.kind() == NodeFaultKind::Compaction => format!("{host} compacts its table"),
-            None => format!("{host} is away{but}"),
-            Some(role) => format!("{} of {host} has the fault{but}", role.of_node()),
+        (self.say)(&match (taken(&fault, host), fault.action.volume()) {
+            (Some(gone), _) => format!("{gone} is away{but}"),
+            (None, Some(role)) => format!("{} of {host} has the fault{but}", role.of_node()),
+            (None, None) => format!("{host} compacts its table"),
         });
         self.done.push(Done {
             fault,
@@ -125,10 +130,10 @@ impl<'a> Faults<'a> {
 
     /// A node is back, or its disk is as before.
     fn back(&mut self, fault: NodeFault, host: HostId, moments: Moments, failed_requests: Option<u64>) {
-        (self.say)(&match fault.action.volume() {
-            None if fault.kind() == NodeFaultKind::Compaction => format!("{host} has compacted its table"),
-            None => format!("{host} is back"),
-            Some(role) => format!("{} of {host} is as before", role.of_node()),
+        (self.say)(&match (taken(&fault, host), fault.action.volume()) {
+            (Some(gone), _) => format!("{gone} is back"),
+            (None, Some(role)) => format!("{} of {host} is as before", role.of_node()),
+            (None, None) => format!("{host} has compacted its table"),
         });
         if let Some(last) = self.done.last_mut() {
             last.back = Some(moments);
@@ -138,8 +143,8 @@ impl<'a> Faults<'a> {
 
     /// It is not: that is a result.
     fn not_back(&mut self, fault: NodeFault, host: HostId, refused: RequestError) {
-        let is_away = fault.kind().takes_node_away();
-        let problem = match (refused.cancelled, is_away, fault.action.volume()) {
+        let gone = taken(&fault, host);
+        let problem = match (refused.cancelled, gone.is_some(), fault.action.volume()) {
             (true, true, _) => "it was not back when the trial ended".to_owned(),
             (true, _, Some(_)) => "it had not been lifted when the trial ended".to_owned(),
             (true, _, None) => "it was not done when the trial ended".to_owned(),
@@ -147,10 +152,10 @@ impl<'a> Faults<'a> {
         };
         let first = problem.lines().next().unwrap_or_default();
         let kind = fault.kind().name();
-        (self.say)(&match (is_away, fault.action.volume()) {
-            (true, _) => format!("{host} did not come back: {first}"),
-            (_, Some(_)) => format!("{kind} of {host} was not lifted: {first}"),
-            (_, None) => format!("{kind} of {host}: {first}"),
+        (self.say)(&match (gone, fault.action.volume()) {
+            (Some(gone), _) => format!("{gone} did not come back: {first}"),
+            (None, Some(_)) => format!("{kind} of {host} was not lifted: {first}"),
+            (None, None) => format!("{kind} of {host}: {first}"),
         });
         if let Some(last) = self.done.last_mut() {
             last.problems.push(problem);
@@ -211,7 +216,8 @@ impl Agenda for Faults<'_> {
                 if fault.action.volume().is_some() {
                     self.failed_disks.add(host);
                 }
-                (self.say)(&format!("{} of {host}", fault.kind().name()));
+                let of = fault.action.cache().unwrap_or_else(|| host.to_string());
+                (self.say)(&format!("{} of {of}", fault.kind().name()));
                 Some((host, DatabaseRequest::StartFault(fault.action)))
             }
             Task::EndFault(fault) => {
@@ -222,8 +228,8 @@ impl Agenda for Faults<'_> {
                 }
                 if fault.action.volume().is_some() {
                     (self.say)(&format!("lifting {} of {host}", fault.kind().name()));
-                } else if fault.kind().takes_node_away() {
-                    (self.say)(&format!("bringing {host} back"));
+                } else if let Some(gone) = taken(&fault, host) {
+                    (self.say)(&format!("bringing {gone} back"));
                 }
                 Some((host, DatabaseRequest::EndFault))
             }
@@ -305,6 +311,26 @@ mod tests {
         assert_eq!((record.began_s, record.gone_s), (10.0, 10.5));
         assert_eq!((record.return_began_s, record.back_s), (Some(15.0), Some(23.0)));
         assert_eq!((record.host, &record.problem), (HostId::database(1), &None));
+    }
+
+    #[test]
+    fn a_cache_is_named_as_what_is_away_and_its_host_is_asked() {
+        let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
+        let action = FaultAction::CacheKill { cache_node: 2 };
+        let kill = NodeFault { action, node: 1, at_s: 10.0, for_s: Some(5.0) };
+        let mut said = Vec::new();
+        let say = |words: &str| said.push(words.to_owned());
+        let mut faults = Faults::new(&[kill], node, (&measurement_start, &failed_disks), say);
+        let (host, request) = faults.take().unwrap();
+        assert_eq!(host, HostId::DATABASE);
+        assert!(matches!(request, DatabaseRequest::StartFault(FaultAction::CacheKill { cache_node: 2 })));
+        assert!(faults.answered(host, gone(10_000.0, 10_001.0, None)).is_ok());
+        let (host, _) = faults.take().unwrap();
+        assert!(faults.answered(host, came_back(15_000.0, 15_020.0)).is_ok());
+        let records = faults.records(|_| Some(0.0));
+        assert_eq!((records[0].kind, records[0].back_s), (NodeFaultKind::CacheKill, Some(15.02)));
+        let step = |words: &str| words.replace("it", "cache node 2");
+        assert_eq!(said, ["cache-kill of it", "it is away", "bringing it back", "it is back"].map(step));
     }
 
     #[test]

@@ -150,6 +150,11 @@ impl Caches {
     }
 }
 
+/// Values as a database has them that were written with this stamp.
+fn tagged<'v>(stamp: &Stamp, values: impl Iterator<Item = &'v str>) -> Vec<String> {
+    values.map(|value| format!("{}{value}", stamp.tag())).collect()
+}
+
 impl<D: Driver> CachedDriver<D> {
     /// A write of these fields, sent at this moment, has ended so.
     async fn written(
@@ -162,6 +167,21 @@ impl<D: Driver> CachedDriver<D> {
             caches.written(&Write { key, fields, sent_ns, is_acknowledged: result.is_ok() }).await;
         }
         result
+    }
+
+    /// An insert of these values, sent at this moment, has ended so.
+    async fn inserted(
+        &self,
+        (key, values): (&str, &[&str]),
+        sent_ns: u64,
+        result: Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        // Of a record that is new there is no copy: only a policy that replaces has something to put.
+        if self.caches.as_ref().is_none_or(|caches| caches.policy != CachePolicy::WriteThrough) {
+            return result;
+        }
+        let fields: Vec<(u32, &str)> = (0..).zip(values.iter().copied()).collect();
+        self.written((key, &fields), sent_ns, result).await
     }
 }
 
@@ -224,13 +244,8 @@ impl<D: Driver> Driver for CachedDriver<D> {
     }
 
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
-        let (sent_ns, result) = (now_ns(), self.database.insert(key, values).await);
-        // Of a record that is new there is no copy: only a policy that replaces has something to put.
-        if self.caches.as_ref().is_none_or(|caches| caches.policy != CachePolicy::WriteThrough) {
-            return result;
-        }
-        let fields: Vec<(u32, &str)> = (0..).zip(values.iter().copied()).collect();
-        self.written((key, &fields), sent_ns, result).await
+        let sent_ns = now_ns();
+        self.inserted((key, values), sent_ns, self.database.insert(key, values).await).await
     }
 
     async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
@@ -241,15 +256,28 @@ impl<D: Driver> Driver for CachedDriver<D> {
         self.database.prepare_stamped().await
     }
 
-    // Where writes are checked there are no caches.
     async fn update_stamped(&self, key: &str, fields: &[(u32, &str)], stamp: &Stamp) -> Result<(), ErrorKind> {
-        self.database.update_stamped(key, fields, stamp).await
+        let (sent_ns, result) = (now_ns(), self.database.update_stamped(key, fields, stamp).await);
+        if self.caches.is_none() {
+            return result;
+        }
+        let texts = tagged(stamp, fields.iter().map(|(_, value)| *value));
+        let numbers = fields.iter().map(|(field, _)| *field);
+        let fields: Vec<(u32, &str)> = numbers.zip(texts.iter().map(String::as_str)).collect();
+        self.written((key, &fields), sent_ns, result).await
     }
 
     async fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> Result<(), ErrorKind> {
-        self.database.insert_stamped(key, values, stamp).await
+        let (sent_ns, result) = (now_ns(), self.database.insert_stamped(key, values, stamp).await);
+        if self.caches.is_none() {
+            return result;
+        }
+        let texts = tagged(stamp, values.iter().copied());
+        let values: Vec<&str> = texts.iter().map(String::as_str).collect();
+        self.inserted((key, &values), sent_ns, result).await
     }
 
+    /// From the database, whatever the caches have: acknowledged writes are looked for there.
     async fn fetch(&self, key: &str) -> Result<Option<Vec<Option<String>>>, ErrorKind> {
         self.database.fetch(key).await
     }

@@ -7,10 +7,11 @@ use catalog::{GIB, InstanceType, MIB};
 
 use crate::cache_tier::{LEAST_BYTES, MOST_KEY_BYTES, MOST_RECORD_BYTES, most_for_items};
 use crate::mistakes::Collector;
-use crate::{CacheTier, Configuration, Dataset, raw};
+use crate::spanned::{Spanned, place};
+use crate::{CacheTier, Configuration, Dataset, NodeFaultKind, raw};
 
 /// The most nodes.
-const MOST_NODES: i64 = 64;
+pub(super) const MOST_NODES: i64 = 64;
 /// The longest time to live: what is longer memcached takes for a moment (memcached, doc/protocol.txt, "Expiration
 /// times").
 const LONGEST_TTL_S: i64 = 60 * 60 * 24 * 30;
@@ -103,9 +104,39 @@ fn contradictions(file: &raw::Experiment, tier: Range<usize>) -> Vec<(Range<usiz
         let why = "which of your own statements a cache could answer, iopslab does not know";
         found.push((cql.span(), why, "use a workload of YCSB, or remove it"));
     }
-    if let Some(fault) = file.fault.first() {
-        let why = "[[fault]] is not measured behind a cache yet: acknowledged writes are read back from the database";
+    let of_cache = NodeFaultKind::CacheKill.name();
+    if let Some(fault) = file.fault.iter().find(|fault| fault.kind.as_str() != of_cache) {
+        let why = "no [[fault]] but cache-kill is measured behind a cache so far";
         found.push((fault.span(), why, "remove one of the two"));
     }
     found
+}
+
+/// Every configuration has the node of its cache tier that a fault kills.
+pub(super) fn has_node(
+    (file, configurations): (&raw::Experiment, &[Option<Configuration>]),
+    given: &Spanned<raw::Fault>,
+    cache_node: u32,
+    mistakes: &mut Collector<'_>,
+) {
+    if let Some(without) = file.configuration.iter().find(|c| c.cache_tier.is_none()) {
+        mistakes.add(
+            given.kind.span(),
+            format!("cache-kill: {} has no cache_tier", without.name),
+            "every configuration goes through the same faults: give each one a cache_tier, or measure those without \
+             one in an experiment of their own",
+        );
+    }
+    let mut tiers = configurations.iter().flatten().filter_map(|c| Some((&c.name, c.cache_tier.as_ref()?)));
+    if let Some((name, tier)) = tiers.find(|(_, tier)| tier.nodes < cache_node) {
+        let has = match tier.nodes {
+            1 => "one node".to_owned(),
+            nodes => format!("{nodes} nodes"),
+        };
+        mistakes.add(
+            place(&given.node).unwrap_or(given.span()),
+            format!("node = {cache_node}: the cache tier of {name} has {has}"),
+            "every configuration goes through the same faults: name a node that each tier has",
+        );
+    }
 }

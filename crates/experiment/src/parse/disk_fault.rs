@@ -21,6 +21,8 @@ pub(super) fn action(given: &raw::Fault, kind: NodeFaultKind, mistakes: &mut Col
             NodeFaultKind::NodePause => FaultAction::NodePause,
             NodeFaultKind::HostCut => FaultAction::HostCut,
             NodeFaultKind::Compaction => FaultAction::Compaction,
+            // Which of them is what `node` says.
+            NodeFaultKind::CacheKill => FaultAction::CacheKill { cache_node: 1 },
             NodeFaultKind::DiskStall => FaultAction::DiskStall { volume },
             NodeFaultKind::DiskFull => FaultAction::DiskFull { volume },
             NodeFaultKind::DiskSlow => FaultAction::DiskSlow { volume, times: times(given, mistakes) },

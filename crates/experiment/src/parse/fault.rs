@@ -1,9 +1,9 @@
-//! `[[fault]]`: nodes taken away, and disks that fail, in every trial.
+//! `[[fault]]`: nodes and caches taken away, and disks that fail, in every trial.
 
-use super::disk_fault;
+use super::{cache_tier, disk_fault};
 use crate::mistakes::Collector;
 use crate::spanned::{Spanned, place};
-use crate::{Configuration, Emulation, Load, NodeFault, NodeFaultKind, raw};
+use crate::{Configuration, Emulation, FaultAction, Load, NodeFault, NodeFaultKind, raw};
 
 /// A written value carries its key's number and its own: two numbers of 16 hexadecimal digits, with a mark each.
 const FIELD_BYTES_MIN: i64 = 36;
@@ -25,7 +25,12 @@ pub(super) fn check(
     for given in &file.fault {
         match fault(given, duration_s, mistakes) {
             Some(fault) => {
-                exists(given, fault, configurations, mistakes);
+                match fault.action {
+                    FaultAction::CacheKill { cache_node } => {
+                        cache_tier::has_node((file, configurations), given, cache_node, mistakes);
+                    }
+                    _ => exists(given, fault, configurations, mistakes),
+                }
                 disk_fault::possible(given, fault.action, emulation, configurations, mistakes);
                 checked.push((given, fault));
             }
@@ -51,10 +56,16 @@ fn fault(given: &raw::Fault, duration_s: f64, mistakes: &mut Collector<'_>) -> O
     let raw::Fault { kind, node, at_s, for_s, .. } = given;
     let known = mistakes.word(kind, "unknown kind of fault");
     let action = known.map(|kind| disk_fault::action(given, kind, mistakes));
-    let node = mistakes.sound(|mistakes| mistakes.integer(node, "node", 1..=12, 1));
+    let most = if known == Some(NodeFaultKind::CacheKill) { cache_tier::MOST_NODES } else { 12 };
+    let node = mistakes.sound(|mistakes| mistakes.integer(node, "node", 1..=most, 1));
     let at = mistakes.stated_number(at_s, "at_s", BEFORE_S_MIN..=f64::MAX)?;
     let lasting_s = mistakes.sound(|mistakes| mistakes.stated_number(for_s, "for_s", 1.0..=f64::MAX))?;
-    let fault = NodeFault { action: action??, node: node? as u32, at_s: at, for_s: lasting_s };
+    let (action, node) = match (action??, node? as u32) {
+        // Caches are started beside the database's first node.
+        (FaultAction::CacheKill { .. }, cache_node) => (FaultAction::CacheKill { cache_node }, 1),
+        of_database => of_database,
+    };
+    let fault = NodeFault { action, node, at_s: at, for_s: lasting_s };
     let late = if at >= duration_s {
         Some((at_s.span(), format!("at_s = {at}")))
     } else {

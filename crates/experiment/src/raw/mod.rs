@@ -93,21 +93,23 @@ impl Experiment {
 }
 
 /// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, or a compaction beside
-/// the load, while a trial is measured. Acknowledged writes are read back at the end of the trial.
+/// the load, or a cache that is lost, while a trial is measured. Acknowledged writes are read back at the end of the
+/// trial.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
     /// `node-stop` (drained and stopped in order), `node-kill` (SIGKILL), `node-pause` (SIGSTOP, later SIGCONT) or
     /// `host-cut` (its network drops everything; on hosts of their own). Of served volumes: `disk-stall` (nothing is
     /// answered), `disk-slow`, `disk-error` (EIO) or `disk-full` (ENOSPC on writes). And `compaction`: the node
-    /// compacts the data set's table into one SSTable beside its load.
+    /// compacts the data set's table into one SSTable beside its load. Where every configuration has a `cache_tier`:
+    /// `cache-kill` (SIGKILL to one of its nodes, which comes back empty).
     pub kind: Spanned<String>,
-    /// Which node, counted from 1. Default 1.
+    /// Which node, counted from 1; for `cache-kill`, which node of the cache tier. Default 1.
     pub node: Option<Spanned<i64, u32>>,
     /// When, seconds from the start of measurement; at least 5, so that there is a before.
     pub at_s: Spanned<f64>,
-    /// Seconds until it is undone. Default for nodes: it stays away to the end of the trial. Must be stated for disks,
-    /// and not for a compaction, which ends when it is done.
+    /// Seconds until it is undone. Default for nodes and caches: they stay away to the end of the trial. Must be
+    /// stated for disks, and not for a compaction, which ends when it is done.
     pub for_s: Option<Spanned<f64>>,
     /// For disks, which volume of the node: `data` (default), `data-2` and so on where it has several for its data, or
     /// `commitlog`.

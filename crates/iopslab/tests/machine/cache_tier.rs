@@ -79,6 +79,9 @@ fn caches_answer_what_is_popular_and_the_database_the_rest() {
     let hit_ratio = tier["hit_ratio"].as_f64().unwrap();
     assert!((0.2..0.95).contains(&hit_ratio), "{tier:#}");
     assert_eq!(tier["unanswered_share"], 0.0, "{tier:#}");
+    // Of caches that are full, which these are not yet.
+    let predicted = tier["predicted_hit_ratio"].as_f64().unwrap();
+    assert!((hit_ratio - 0.05..1.0).contains(&predicted), "{tier:#}");
     let of_cached = samples(&lab, "cached");
     let (hits, misses) = (grown(&of_cached, &HITS), grown(&of_cached, &MISSES));
     println!("{hits} hits, {misses} misses; {tier:#}");

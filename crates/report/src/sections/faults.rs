@@ -1,5 +1,6 @@
-//! Planned faults: each cell before, during and after them, a compaction with configurations side by side, what
-//! happened in sentences, and throughput and tail latency over time with the fault's seconds shaded.
+//! Planned faults: each cell before, during and after them, with what caches answered where there are some, a
+//! compaction with configurations side by side, what happened in sentences, and throughput and tail latency over time
+//! with the fault's seconds shaded.
 
 use analysis::{Analysis, CellAnalysis, Charts, FaultAnalysis, NodeFaultKind, PhaseAnalysis, PhaseKind, Summary};
 
@@ -9,22 +10,29 @@ use crate::charts::faults::drawn;
 use crate::document::section::Section;
 use crate::document::table::{Cell, Form, Rows, between, column, range};
 use crate::figures::{MIB, count, number, percent};
-use crate::wording::faults::{kinds, method, phase, sentences, title};
+use crate::wording::faults::{CACHE_TITLE, METHOD_OF_CACHES, kinds, method, phase, sentences, title};
 
 /// Empty where no fault was planned.
 pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
     let faults = analysis.cells.iter().filter_map(|c| c.faults.as_ref());
     let any = |of: fn(NodeFaultKind) -> bool| faults.clone().flat_map(|f| &f.faults).any(|f| of(f.kind));
-    let title = title(
-        any(|kind| kind.takes_node_away()),
-        any(|kind| kind.is_of_disk()),
-        any(|kind| kind == NodeFaultKind::Compaction),
-    );
+    let title = match any(|kind| kind == NodeFaultKind::CacheKill) {
+        true => CACHE_TITLE,
+        false => title(
+            any(|kind| kind.takes_node_away()),
+            any(|kind| kind.is_of_disk()),
+            any(|kind| kind == NodeFaultKind::Compaction),
+        ),
+    };
     let section = Section::new("away", title);
     if analysis.cells.iter().all(|c| c.faults.is_none() && c.writes.is_none()) {
         return section;
     }
-    let section = section.table(phases(analysis)).key(method()).table(compactions(analysis));
+    let method = match asks_caches(analysis) {
+        true => format!("{} {METHOD_OF_CACHES}", method()),
+        false => method(),
+    };
+    let section = section.table(phases(analysis)).key(method).table(compactions(analysis));
     let section = analysis.cells.iter().fold(section, |section, cell| match sentences(cell) {
         none if none.is_empty() => section,
         sentences => section.heading(cell_name(analysis, cell)).list(sentences),
@@ -35,17 +43,29 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
 /// A cell in one of its phases, and the phase's name.
 type Phase<'a> = (&'a CellAnalysis, &'a PhaseAnalysis, String);
 
+/// Whether reads asked caches in front of a database first.
+fn asks_caches(analysis: &Analysis) -> bool {
+    analysis.cells.iter().flat_map(phases_of).any(|(_, p, _)| p.hit_ratio.is_some())
+}
+
 fn phases(analysis: &Analysis) -> Rows<Phase<'_>> {
     let label =
         "Before, during and after: medians over repetitions with the lowest and highest; errors of all repetitions";
-    placed(label, analysis.cells.iter().flat_map(phases_of), |(cell, ..)| place(cell))
+    let table = placed(label, analysis.cells.iter().flat_map(phases_of), |(cell, ..)| place(cell))
         .class("dense")
         .text("Phase", |(.., name)| name.clone())
         .middle(column("Seconds").drop(2), |(_, p, _)| with_ends(p.seconds, 1.0))
         .range("Operations/s, median", |(_, p, _)| with_ends(p.throughput_ops_per_s, 1.0))
         .middle(column("p50, ms").drop(1), |(_, p, _)| with_ends(p.p50_us, 1e3))
         .middle(column("p95, ms").drop(3), |(_, p, _)| with_ends(p.p95_us, 1e3))
-        .range("p99, ms", |(_, p, _)| with_ends(p.p99_us, 1e3))
+        .range("p99, ms", |(_, p, _)| with_ends(p.p99_us, 1e3));
+    let table = match asks_caches(analysis) {
+        true => table
+            .middle(column("Hits, % of reads").drop(1), |(_, p, _)| with_ends(p.hit_ratio, 0.01))
+            .middle(column("Device reads/s").drop(2), |(_, p, _)| with_ends(p.device_reads_per_s, 1.0)),
+        false => table,
+    };
+    table
         .number(column("Errors").on(Form::MARKDOWN), |(_, p, _)| errors(p))
         .text(column("Errors").on(Form::TERMINAL), |(_, p, _)| {
             let all = errors(p).map(|all| std::iter::once(all).chain(kinds(p)));

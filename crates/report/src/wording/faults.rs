@@ -1,4 +1,4 @@
-//! A node that was away or a disk that failed by plan, in words: when it was gone and back, what came of
+//! A node or a cache that was away or a disk that failed by plan, in words: when it was gone and back, what came of
 //! throughput, hints and writes. And the findings about it.
 
 use analysis::rules::fault_not_as_planned::FaultNotAsPlanned;
@@ -23,6 +23,13 @@ pub fn method() -> String {
         given_percent(RECOVERED_SHARE)
     )
 }
+
+/// The same of reads that ask caches first.
+pub const METHOD_OF_CACHES: &str = "Hits are of the reads that succeeded, as clients saw them: a read whose cache was \
+                                    lost or too slow is none. Device reads are those of the data volumes.";
+
+/// What the section is called where a cache was killed, which goes with no other fault.
+pub const CACHE_TITLE: &str = "When a cache was lost";
 
 /// What the section is called, by what was done.
 pub fn title(nodes: bool, disks: bool, compactions: bool) -> &'static str {
@@ -64,6 +71,7 @@ pub fn sentences(cell: &CellAnalysis) -> Vec<String> {
         all.extend(recovery(fault, is_last));
         match &fault.hint_files {
             // Hints are kept for a node that is away.
+            _ if fault.kind == NodeFaultKind::CacheKill => {}
             Some(hints) if fault.kind == NodeFaultKind::Compaction && hints.most.high == 0.0 => {}
             Some(hints) => all.push(hinted(hints, fault, is_last)),
             // A single node keeps no hints.
@@ -95,6 +103,10 @@ fn happened(fault: &FaultAnalysis) -> String {
         None => format!("{}: ", fault.kind.name()),
     };
     let (node, gone, back) = (fault.node, &fault.gone_s, &fault.back_s);
+    let away = match (fault.kind, &fault.planned) {
+        (NodeFaultKind::CacheKill, planned) => planned.and_then(|planned| planned.action.cache()),
+        _ => Some(node.to_string()),
+    };
     let at = |words: &str, time: &Option<Summary>| time.as_ref().map(|at| format!("{words} {}", seconds(at)));
     let began = |words: &str| at(words, gone).unwrap_or_default();
     let later =
@@ -113,7 +125,7 @@ fn happened(fault: &FaultAnalysis) -> String {
             some("was not done when the trial ended", fault.not_back),
         ],
         None => vec![
-            Some(format!("{node}{}", began(" was gone at"))),
+            Some(format!("{}{}", away.as_deref().unwrap_or("a cache node"), began(" was gone at"))),
             some("was not brought back", fault.left_away),
             at("was being brought back from", &fault.return_began_s),
             at("answered clients again at", back).map(|back| back + &later(&fault.return_took_s)),
@@ -156,6 +168,7 @@ fn recovery(fault: &FaultAnalysis, is_last: bool) -> Option<String> {
     }
     let (was, was_back) = match fault.volume {
         None if fault.kind == NodeFaultKind::Compaction => ("the compaction was done", "the compaction was done"),
+        None if fault.kind == NodeFaultKind::CacheKill => ("the cache was", "the cache was back"),
         None => ("the node was", "the node was back"),
         Some(_) => ("the fault was lifted", "the fault was lifted"),
     };
@@ -274,6 +287,8 @@ pub(super) fn faults_planned(of: &FaultsPlanned) -> Words {
     let (disks, compactions) = (of.disk_faults, of.compactions);
     let nodes = of.faults.saturating_sub(disks + compactions);
     let what = match (nodes, disks) {
+        _ if of.cache_kills == 1 => "A cache was killed by plan".to_owned(),
+        _ if of.cache_kills > 1 => format!("Caches were killed by plan {} times", of.cache_kills),
         (0, 0) if compactions == 1 => "A node compacted by plan beside its load".to_owned(),
         (nodes, disks) if compactions > 0 => {
             format!(
@@ -299,6 +314,7 @@ pub(super) fn faults_planned(of: &FaultsPlanned) -> Words {
             given(of.first_at_s)
         ),
         match (nodes, disks) {
+            _ if of.cache_kills > 0 => "Read \"When a cache was lost\" for before, during and after apart.",
             (0, 0) => "Read \"While it compacted\" for before, during and after apart.",
             _ if compactions > 0 => {
                 "Read \"When a node was away, a disk failed or it compacted\" for before, during and after apart."

@@ -36,6 +36,8 @@ pub fn phase(
         p50_us: figure(0.6e3 * ms, 0.02),
         p95_us: figure(0.9e3 * ms, 0.05),
         p99_us: figure(1e3 * ms, 0.1),
+        hit_ratio: None,
+        device_reads_per_s: None,
         operations,
         error_share: (!is_empty).then(|| failed as f64 / operations as f64).and_then(|s| range(s, s * 0.9, s * 1.1)),
         errors,
