@@ -1,5 +1,5 @@
-//! Any text is read as a file of CQL, and as a user profile of cassandra-stress, or refused with a reason at a place
-//! of it; none panics.
+//! Any text is read as a file of CQL, as one of SQL, and as a user profile of cassandra-stress, or refused with a
+//! reason at a place of it; none panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -28,8 +28,24 @@ fn profile(text: &str) {
     }
 }
 
+fn sql(text: &str) {
+    match Script::parse_sql(text) {
+        Ok(script) => {
+            for statement in &script.statements {
+                assert_eq!(&text[statement.span.clone()], statement.text);
+                assert!(statement.sql.as_ref().is_some_and(|sql| !sql.steps.is_empty()));
+            }
+        }
+        Err(mistakes) => {
+            assert!(!mistakes.is_empty());
+            assert!(mistakes.iter().all(|mistake| text.get(mistake.span.clone()).is_some()));
+        }
+    }
+}
+
 fuzz_target!(|text: &str| {
     profile(text);
+    sql(text);
     match Script::parse(text, LEVELS) {
         Ok(script) => {
             for statement in &script.statements {

@@ -23,7 +23,7 @@ pub use settings::{
 };
 pub use table_options::kept_table_option;
 
-use product::{BacklogRules, MemoryRules, Product, SectionKind, SettingsSection, ShapesFiles};
+use product::{BacklogRules, Lack, MemoryRules, Product, SectionKind, SettingsSection, ShapesFiles};
 
 /// Used when the file names no version.
 const DEFAULT_VERSION: &str = "5.0.9";
@@ -86,6 +86,6 @@ pub static CASSANDRA: Product = Product {
         most_of_several_bytes: 33_554_432.0,
         kept: (YAML, "autocompaction_on_startup_enabled"),
     }),
-    lacks: &[],
+    lacks: &[Lack::Sql],
     reports: &reported::cassandra::REPORTS,
 };

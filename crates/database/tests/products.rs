@@ -8,6 +8,8 @@
 
 #[path = "products/access.rs"]
 mod access;
+#[path = "products/own_sql.rs"]
+mod own_sql;
 #[path = "products/settings_list.rs"]
 mod settings_list;
 mod shared;

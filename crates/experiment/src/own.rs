@@ -11,7 +11,7 @@ use crate::{Snapshot, StatementSample};
 /// What the workloads of an experiment have in common whose statements are the user's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Own {
-    /// Path of the file of CQL, or of the profile of cassandra-stress, as the experiment names it.
+    /// Path of the file of CQL or SQL, or of the profile of cassandra-stress, as the experiment names it.
     pub file: String,
     /// What is in it. Lines are those of the file.
     pub script: Script,

@@ -23,6 +23,7 @@ mod mistakes;
 mod notes;
 mod objective;
 mod of_instance;
+mod own_sql;
 mod own_statements;
 mod plans;
 mod replay;

@@ -54,14 +54,7 @@ pub static POSTGRESQL: Product = Product {
     most_in_flight: MOST_IN_FLIGHT,
     has_consistency: false,
     backlog: None,
-    lacks: &[
-        Lack::Clusters,
-        Lack::DataDirectories,
-        Lack::Heap,
-        Lack::Compaction,
-        Lack::OwnStatements,
-        Lack::Simulation,
-    ],
+    lacks: &[Lack::Clusters, Lack::DataDirectories, Lack::Heap, Lack::Compaction, Lack::Cql, Lack::Simulation],
     reports: &reported::postgresql::REPORTS,
 };
 

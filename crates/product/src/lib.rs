@@ -171,8 +171,10 @@ pub enum Lack {
     Heap,
     /// A compaction beside the load.
     Compaction,
-    /// Schema and statements of the user's own.
-    OwnStatements,
+    /// Schema and statements of the user's own in CQL.
+    Cql,
+    /// The same in SQL.
+    Sql,
     /// A model of it, which answers in a simulation.
     Simulation,
 }

@@ -1,4 +1,6 @@
-//! Tables, columns, types and bind markers, as the server describes them.
+//! Tables, columns, types and bind markers, as the server describes them. A table of SQL is one of these, too: of its
+//! primary key the first column is the partition key and the others are clustering columns; where it is one column, all
+//! others are static (their partition is their row), and without a key its rows are numbered all the same.
 
 use std::fmt;
 
@@ -106,7 +108,7 @@ pub struct Table {
     /// Of a materialised view: the table whose rows it shows. A view is not loaded; requests to it ask for rows of that
     /// table.
     pub view_of: Option<String>,
-    /// In the order of the key; at least one.
+    /// In the order of the key; at least one, but for a table of SQL without a primary key.
     pub partition_key: Vec<Column>,
     /// In the order of the key.
     pub clustering: Vec<Column>,

@@ -1,4 +1,5 @@
-//! A user's own CQL workload, without I/O: its file, the rows of its tables, and the requests of its statements.
+//! A user's own workload in CQL or SQL, without I/O: its file, the rows of its tables, and the requests of its
+//! statements.
 //!
 //! 1. [`Script::parse`] reads the `.cql` file: the schema and the statements of the load, each with the weight that a
 //!    comment before it states. Nothing else of CQL is known here: types and bind markers are what the server says when
@@ -9,7 +10,10 @@
 //!    row that is read can be checked, and keys that exist can be made again.
 //! 4. [`Requests`] makes requests: a statement by its share, partitions and a row by the population, and a value in the
 //!    protocol's binary form for each marker. None takes memory once as much has been used before.
-//! 5. [`parse_stress`] makes the same of a user profile of cassandra-stress: a script, and what is in its table.
+//! 5. [`Script::parse_sql`] reads a file of SQL as a script: tables and indexes, statements and transactions, whose
+//!    markers name columns ([`Sql`]). Values are made in CQL's form as all others; who speaks another protocol puts
+//!    them into its own, value by value.
+//! 6. [`parse_stress`] makes the same of a user profile of cassandra-stress: a script, and what is in its table.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -58,7 +62,8 @@ pub use mistake::Mistake;
 pub use requests::{Misfit, Request, Requests, Shared};
 pub use rows::{Load, Place, TableRows, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
 pub use script::{
-    Agreement, Batch, Creates, Effect, MOST_STATEMENTS, Recorded, SchemaStatement, Script, SerialConsistency, Statement,
+    Agreement, Batch, Creates, Effect, MOST_STATEMENTS, Recorded, SchemaStatement, Script, SerialConsistency, Sql,
+    SqlMarker, SqlStep, Statement,
 };
 pub use stress::{StressProfile, parse_stress, stress_operations, stress_statement};
 pub use values::{Values, component};

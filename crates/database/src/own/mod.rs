@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::statements::{
-    Effect, Load, Marker, Misfit, Place, Request, Requests, SerialConsistency, Shared, Table, TableRows,
+    Effect, Load, Marker, Misfit, Place, Request, Requests, SerialConsistency, Shared, Table, TableData, TableRows,
+    Unfit,
 };
 use engine::{NextRow, Random, Recorded};
 use experiment::{Consistency, ConsistencyLevels, Own, Word as _};
@@ -64,8 +65,60 @@ impl OwnWork {
         Self { loads: true, ..Self::requests(own, client, clients) }
     }
 
+    /// The experiment's own schema, statements and data.
+    pub(crate) fn own(&self) -> &Own {
+        &self.own
+    }
+
+    /// Whether it loads rows.
+    pub(crate) fn loads(&self) -> bool {
+        self.loads
+    }
+
+    /// The rows of each table that is loaded, as the server describes the tables.
+    ///
+    /// # Errors
+    /// What is stated of them does not fit, or they are far larger than they were planned.
+    pub(crate) fn rows_of(&self, tables: &[Table]) -> Result<Vec<TableRows>, String> {
+        let own = &self.own;
+        let of = |data: &TableData| {
+            let table = tables.iter().find(|table| table.name == data.table);
+            let table = table.ok_or_else(|| format!("{}: the server has no table {}", own.file, data.table))?;
+            let unfit = |unfit: Vec<Unfit>| format!("{}: {}", own.file, listed(&unfit));
+            let rows = TableRows::new(table, data, own.data.seed).map_err(unfit)?;
+            let planned = own.row_bytes.get(&data.table).copied().unwrap_or_default();
+            let bytes = rows.bytes_per_row();
+            if bytes > MOST_OF_PLANNED * f64::from(planned) {
+                let stated = format!("state row_bytes = {bytes:.0} in [workload.tables.{}]", data.table);
+                return Err(format!(
+                    "{}: rows of {} have {bytes:.0} bytes in the mean, and room was made for {planned}: {stated}",
+                    own.file, data.table
+                ));
+            }
+            Ok(rows)
+        };
+        own.data.tables.iter().filter(|data| data.partitions > 0).map(of).collect()
+    }
+
+    /// Begins with the rows of these tables, if no other thread has.
+    pub(crate) fn begin_load<'r>(&self, tables: impl Iterator<Item = &'r TableRows>) {
+        let (client, clients) = self.part;
+        let mut left = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        left.get_or_insert_with(|| {
+            tables.enumerate().map(|(table, rows)| (table, rows.load(client, clients))).collect()
+        });
+    }
+
+    /// What makes requests of its statements, whose markers the server has described.
+    ///
+    /// # Errors
+    /// Everything of statements and data that cannot be, with its line.
+    pub(crate) fn requests_of(&self, tables: &[Table], markers: &[Vec<Marker>]) -> Result<Requests, String> {
+        requests(&self.own, tables, markers, &self.shared)
+    }
+
     /// The next row to load, with the number of its table.
-    fn next_row(&self) -> Option<(usize, Place)> {
+    pub(crate) fn next_row(&self) -> Option<(usize, Place)> {
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let left = rows.as_mut()?;
         loop {
@@ -151,7 +204,7 @@ impl OwnStatements {
             statements.push(prepared);
         }
         let requests = match &own.replay {
-            None => Some(RefCell::new(requests(own, &tables, &markers, &work.shared)?)),
+            None => Some(RefCell::new(work.requests_of(&tables, &markers)?)),
             Some(_) => None,
         };
         if let Some(recording) = &work.recording {
@@ -160,29 +213,12 @@ impl OwnStatements {
         }
         let mut rows = Vec::new();
         if work.loads {
-            for data in own.data.tables.iter().filter(|data| data.partitions > 0) {
-                let table = tables.iter().find(|table| table.name == data.table);
-                let table = table.ok_or_else(|| format!("{}: the server has no table {}", own.file, data.table))?;
-                let unfit = |unfit: Vec<::statements::Unfit>| format!("{}: {}", own.file, listed(&unfit));
-                let of_table = TableRows::new(table, data, own.data.seed).map_err(unfit)?;
-                let planned = own.row_bytes.get(&data.table).copied().unwrap_or_default();
-                let bytes = of_table.bytes_per_row();
-                if bytes > MOST_OF_PLANNED * f64::from(planned) {
-                    let stated = format!("state row_bytes = {bytes:.0} in [workload.tables.{}]", data.table);
-                    return Err(format!(
-                        "{}: rows of {} have {bytes:.0} bytes in the mean, and room was made for {planned}: {stated}",
-                        own.file, data.table
-                    ));
-                }
+            for of_table in work.rows_of(&tables)? {
                 let text = of_table.insert(keyspace);
                 let insert = prepare_own(session, &text, levels.insert, (None, false)).await;
                 rows.push((insert.map_err(|error| format!("cannot prepare `{text}`: {error}"))?, of_table));
             }
-            let (client, clients) = work.part;
-            let mut left = work.rows.lock().unwrap_or_else(PoisonError::into_inner);
-            left.get_or_insert_with(|| {
-                rows.iter().enumerate().map(|(table, (_, rows))| (table, rows.load(client, clients))).collect()
-            });
+            work.begin_load(rows.iter().map(|(_, rows)| rows));
         }
         Ok(Self { work: Arc::clone(work), statements, requests, rows })
     }
@@ -261,7 +297,7 @@ impl OwnStatements {
 }
 
 /// Microseconds since 1970.
-fn now_us() -> i64 {
+pub(crate) fn now_us() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as i64
 }
 
@@ -310,7 +346,7 @@ fn requests(own: &Own, tables: &[Table], markers: &[Vec<Marker>], shared: &Arc<S
 }
 
 /// Everything that does not fit, in one text.
-pub(crate) fn listed(unfit: &[::statements::Unfit]) -> String {
+pub(crate) fn listed(unfit: &[Unfit]) -> String {
     unfit.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 

@@ -113,6 +113,11 @@ impl Admin {
         number.ok_or_else(|| AdminError::Answer { statement: query.to_owned(), reason: "it gave no number".to_owned() })
     }
 
+    /// Does something with its connection.
+    pub(crate) fn with<R>(&self, work: impl AsyncFnOnce(&Client) -> R) -> R {
+        self.runtime.block_on(work(&self.client))
+    }
+
     /// That it answers.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! Two ways lead in. Whoever reaches the socket in the node's own directory is its superuser; that directory belongs to
 //! the user that the server runs as, and nobody else gets into it but root. Over the network there is one user, without
-//! a password, which owns nothing and can read and write the data set's table: a superuser of PostgreSQL could run
+//! a password, which owns nothing and can read and write the data set's tables: a superuser of PostgreSQL could run
 //! programs.
 
 use std::fmt::Write as _;

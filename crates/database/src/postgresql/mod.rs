@@ -9,6 +9,8 @@
 //! | `control_file`, `wal` | what a data directory says of itself; its WAL on the commit-log volume |
 //! | `admin` | control-plane SQL over a socket that nobody else can reach |
 //! | `schema` | table and users in SQL, and the key that names a snapshot |
+//! | `own_schema`, `described` | schema of the user's own, and its tables as the server has them |
+//! | `form` | values in its binary form |
 //! | `counters`, `in_force` | what it counts of itself; whether its settings are in force |
 //! | `client` | the client: pooled connections, prepared statements, COPY |
 //! | [`PostgreSql`] | all of it behind the seam that every database has ([`crate::Server`]) |
@@ -19,13 +21,16 @@ mod client;
 mod conf;
 mod control_file;
 mod counters;
+mod described;
 mod distribution;
 mod family;
+mod form;
 mod in_force;
 mod lock_list;
 mod lock_maker;
 mod node;
 mod node_error;
+mod own_schema;
 mod schema;
 mod server;
 mod wal;

@@ -1,6 +1,6 @@
 //! The table of a data set in SQL, and the key that says when a loaded one can be used again.
 
-use experiment::Dataset;
+use experiment::{Dataset, Own};
 use sha2::{Digest as _, Sha256};
 
 use super::conf::CLIENT;
@@ -37,12 +37,13 @@ pub(crate) fn maintenance(database: &str) -> Vec<String> {
     vec![format!("REINDEX DATABASE {}", name(database)), "VACUUM (FREEZE, ANALYZE)".to_owned(), "CHECKPOINT".to_owned()]
 }
 
-/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema). 16
-/// hexadecimal digits after a readable prefix; equal inputs give equal names on every machine. No setting of
-/// `postgresql.conf` shapes files.
-pub(crate) fn snapshot_key(version: &str, dataset: &Dataset) -> String {
+/// Name of a snapshot: a hash of everything that decides what is in it (database version, data set, schema, or the
+/// user's own with its rows). 16 hexadecimal digits after a readable prefix; equal inputs give equal names on every
+/// machine. No setting of `postgresql.conf` shapes files.
+pub(crate) fn snapshot_key(version: &str, dataset: &Dataset, own: Option<&Own>) -> String {
     let Dataset { records, fields, field_length, compressibility, seed } = dataset;
-    let schema = [table("t", dataset), maintenance("d")].concat().join("\n");
+    let schema = own.map_or_else(|| table("t", dataset), |own| vec![own.identity()]);
+    let schema = [schema, maintenance("d")].concat().join("\n");
     let text = format!(
         "format {SNAPSHOT_FORMAT}\npostgresql {version}\nrecords {records}\nfields {fields}\nfield_length \
          {field_length}\ncompressibility {:016x}\nseed {seed}\n{schema}\n",
@@ -73,13 +74,13 @@ mod tests {
     #[test]
     fn every_part_of_the_definition_changes_the_key() {
         let mut keys = vec![
-            snapshot_key("18.3", &BASE),
-            snapshot_key("18.4", &BASE),
-            snapshot_key("18.3", &Dataset { records: 1_001, ..BASE }),
-            snapshot_key("18.3", &Dataset { fields: 3, ..BASE }),
-            snapshot_key("18.3", &Dataset { field_length: 101, ..BASE }),
-            snapshot_key("18.3", &Dataset { compressibility: 0.5, ..BASE }),
-            snapshot_key("18.3", &Dataset { seed: 2, ..BASE }),
+            snapshot_key("18.3", &BASE, None),
+            snapshot_key("18.4", &BASE, None),
+            snapshot_key("18.3", &Dataset { records: 1_001, ..BASE }, None),
+            snapshot_key("18.3", &Dataset { fields: 3, ..BASE }, None),
+            snapshot_key("18.3", &Dataset { field_length: 101, ..BASE }, None),
+            snapshot_key("18.3", &Dataset { compressibility: 0.5, ..BASE }, None),
+            snapshot_key("18.3", &Dataset { seed: 2, ..BASE }, None),
         ];
         assert!(keys[0].starts_with("postgresql-18.3-1000x2x100-"), "{}", keys[0]);
         let count = keys.len();

@@ -16,6 +16,7 @@ use super::distribution::{Distribution, ensure_distribution};
 use super::in_force;
 use super::node::{Node, check_port};
 use super::node_error::NodeError;
+use super::own_schema;
 use super::schema::{self, FIRST_OF_USERS, name};
 use crate::account::Account;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
@@ -97,14 +98,14 @@ impl Server for PostgreSql {
     fn snapshot_key(
         &self,
         dataset: &Dataset,
-        _: Option<&Own>,
+        own: Option<&Own>,
         _: &[Option<NodeLocation>],
         _: &Replication,
         _: &Settings,
         _: u32,
     ) -> String {
-        // One node with one data directory; no setting shapes its files, and own statements are refused.
-        schema::snapshot_key(&self.version, dataset)
+        // One node with one data directory; no setting shapes its files.
+        schema::snapshot_key(&self.version, dataset, own)
     }
 
     fn keyspace_directories(&self, data: &Path, _: &str) -> Vec<PathBuf> {
@@ -164,6 +165,19 @@ impl Running {
         self.0.admin(database, A_LOOK)
     }
 
+    /// The clients' user, and a database for the data set, where they are not there.
+    fn create_database(&self, keyspace: &str) -> Result<(), NodeError> {
+        let server = self.admin(MAINTENANCE)?;
+        let has = |of: &str, name: &str| -> Result<bool, AdminError> { Ok(server.number(of, &[&name])? > 0) };
+        if !has("SELECT count(*) FROM pg_roles WHERE rolname = $1", CLIENT)? {
+            server.run(&[format!("CREATE ROLE {CLIENT} LOGIN")])?;
+        }
+        if !has("SELECT count(*) FROM pg_database WHERE datname = $1", keyspace)? {
+            server.run(&[format!("CREATE DATABASE {}", name(keyspace))])?;
+        }
+        Ok(())
+    }
+
     /// Processes that vacuum, now.
     fn vacuums(&self) -> Result<i64, NodeError> {
         let query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'";
@@ -219,23 +233,17 @@ impl RunningNode for Running {
         dataset: &Dataset,
         _: &Replication,
     ) -> Result<(), ServerError> {
-        let server = self.admin(MAINTENANCE)?;
-        let has = |of: &str, name: &str| -> Result<bool, AdminError> { Ok(server.number(of, &[&name])? > 0) };
-        if !has("SELECT count(*) FROM pg_roles WHERE rolname = $1", CLIENT)? {
-            server.run(&[format!("CREATE ROLE {CLIENT} LOGIN")])?;
-        }
-        if !has("SELECT count(*) FROM pg_database WHERE datname = $1", keyspace)? {
-            server.run(&[format!("CREATE DATABASE {}", name(keyspace))])?;
-        }
+        self.create_database(keyspace)?;
         Ok(self.admin(keyspace)?.run(&schema::table(table, dataset))?)
     }
 
-    fn create_own_schema(&mut self, _: &str, _: &Own, _: &Replication) -> Result<(), ServerError> {
-        cannot("be given a schema of your own yet")
+    fn create_own_schema(&mut self, keyspace: &str, own: &Own, _: &Replication) -> Result<(), ServerError> {
+        self.create_database(keyspace)?;
+        Ok(own_schema::create(&self.admin(keyspace)?, own)?)
     }
 
-    fn count_own_sample(&mut self, _: &str, _: &Own, _: u64) -> Result<(u32, u32), ServerError> {
-        cannot("be asked for rows of your own yet")
+    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), ServerError> {
+        Ok(own_schema::count_sample(&self.admin(keyspace)?, own, of_each_table)?)
     }
 
     fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError> {
@@ -281,11 +289,11 @@ impl RunningNode for Running {
     }
 
     fn count_rows(&mut self, _: &str, _: &[String]) -> Result<Vec<CountedRows>, ServerError> {
-        cannot("be asked for rows of your own yet")
+        cannot("have its rows counted: it takes no snapshot of your own")
     }
 
     fn sample_statements(&mut self, _: &str, _: &Own, _: u32) -> Result<Vec<StatementSample>, ServerError> {
-        cannot("be asked statements of your own yet")
+        cannot("have your statements tried: it takes no snapshot of your own")
     }
 
     fn maintenance(&self, _: &str, _: &str) -> Work {

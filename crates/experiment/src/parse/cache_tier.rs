@@ -100,9 +100,9 @@ fn contradictions(file: &raw::Experiment, tier: Range<usize>) -> Vec<(Range<usiz
         let help = "remove it; or leave [target] hosts out, for a database of its own";
         found.push((tier.clone(), "iopslab puts nothing in front of a cluster that exists", help));
     }
-    if let Some(cql) = file.workload.iter().find_map(|workload| workload.cql.as_ref()) {
+    if let Some((_, path)) = file.workload.iter().find_map(|workload| workload.own()) {
         let why = "which of your own statements a cache could answer, iopslab does not know";
-        found.push((cql.span(), why, "use a workload of YCSB, or remove it"));
+        found.push((path.span(), why, "use a workload of YCSB, or remove it"));
     }
     let of_cache = NodeFaultKind::CacheKill.name();
     if let Some(fault) = file.fault.iter().find(|fault| fault.kind.as_str() != of_cache) {

@@ -148,9 +148,9 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
         let help = "its client is never the limit; run it on this machine: without --provider simulated";
         problems.push(problem(at, what, help));
     }
-    if let Some(cql) = file.workload.iter().find_map(|workload| workload.cql.as_ref()) {
-        let what = format!("cql = \"{cql}\": a simulation has no database to ask");
-        problems.push(problem(cql.span(), what, elsewhere));
+    if let Some((language, path)) = file.workload.iter().find_map(|workload| workload.own()) {
+        let what = format!("{} = \"{path}\": a simulation has no database to ask", language.key());
+        problems.push(problem(path.span(), what, elsewhere));
     }
     let truth = file.provider.simulated.as_ref();
     let reported = truth.map(|truth| super::variant::with_effects(truth, file).settings);

@@ -149,14 +149,14 @@ fn check(
     own::fits(file, mistakes);
     let mut common: own::Common = None;
     replay::fits(file, mistakes);
-    let each = file.workload.iter().map(|w| match (&w.cql, &of_ycsb) {
+    let each = file.workload.iter().map(|w| match (w.own(), &of_ycsb) {
         (_, Some(of_ycsb)) if w.replay.is_some() => {
             let workload = (w, file.workload.as_slice());
             replay::check(workload, of_ycsb.seed, &mut common, beside, mistakes)
         }
-        (Some(cql), Some(of_ycsb)) => {
+        (Some(stated), Some(of_ycsb)) => {
             let workload = (w, file.workload.as_slice());
-            own::check(workload, (cql, of_ycsb.seed), &mut common, beside.file, mistakes)
+            own::check(workload, (stated, of_ycsb.seed), &mut common, beside.file, mistakes)
         }
         (Some(_), None) => None,
         (None, _) => workload::check(w, &file.dataset, beside.file, mistakes),
@@ -295,7 +295,7 @@ fn has_prices(file: &raw::Experiment, money: &Money, mistakes: &mut Collector<'_
 fn dataset(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Dataset {
     let given = &file.dataset;
     if given.records.is_none()
-        && file.workload.iter().all(|workload| workload.cql.is_none() && workload.replay.is_none())
+        && file.workload.iter().all(|workload| workload.own().is_none() && workload.replay.is_none())
     {
         // Without a place it is not stated at all.
         let missing = if given.span() == (0..0) { "dataset" } else { "records" };

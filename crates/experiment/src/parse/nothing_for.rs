@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::mistakes::Collector;
+use crate::raw::Language;
 use crate::{NodeFaultKind, raw};
 use product::{Lack, Product};
 
@@ -67,9 +68,17 @@ fn lacking(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'
         let what = format!("[[fault]] kind = \"compaction\": {title} has nothing of the kind");
         refuse(Lack::Compaction, fault.kind.span(), what, "remove it");
     }
-    for cql in file.workload.iter().filter_map(|workload| workload.cql.as_ref()) {
-        let what = format!("cql = \"{cql}\": {title} speaks no CQL, and own statements are not sent to it yet");
-        refuse(Lack::OwnStatements, cql.span(), what, "use a workload of YCSB");
+    let spoken = [
+        (Language::Cql, Lack::Cql, "state sql = \"FILE\", with the statements in SQL"),
+        (Language::Sql, Lack::Sql, "state cql = \"FILE\", with the statements in CQL"),
+    ];
+    let speaks_neither = product.lacks(Lack::Cql) && product.lacks(Lack::Sql);
+    for (language, lack, instead) in spoken {
+        let help = if speaks_neither { "use a workload of YCSB" } else { instead };
+        for path in file.workload.iter().filter_map(|workload| workload.stated(language)) {
+            let (key, name) = (language.key(), language.name());
+            refuse(lack, path.span(), format!("{key} = \"{path}\": {title} speaks no {name}"), help);
+        }
     }
 }
 
@@ -93,7 +102,7 @@ mod tests {
             mistakes.finish(Some(())).map_err(|mistakes| mistakes.to_string())
         };
         assert_eq!(found(&[]), Ok(()));
-        let all = &[Lack::Clusters, Lack::DataDirectories, Lack::Heap, Lack::Compaction, Lack::OwnStatements];
+        let all = &[Lack::Clusters, Lack::DataDirectories, Lack::Heap, Lack::Compaction, Lack::Cql];
         let refused = found(all).expect_err("six mistakes");
         for line in [
             "x.toml:7:15: data_volume of a: A cache has one data directory, and count = 2 volumes (state",

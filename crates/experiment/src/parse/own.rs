@@ -1,5 +1,5 @@
-//! `[[workload]] cql = "shop.cql"`: schema and statements of the user's own, and the data that they ask for. A profile
-//! of cassandra-stress states most of both itself (`stress.rs`).
+//! `[[workload]] cql = "shop.cql"` or `sql = "shop.sql"`: schema and statements of the user's own, and the data that
+//! they ask for. A profile of cassandra-stress states most of both itself (`stress.rs`).
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use super::own_data::{
 };
 use super::{own_values, stress};
 use crate::mistakes::{Collector, choice};
+use crate::raw::Language;
 use crate::spanned::{Spanned, place};
 use crate::{Consistency, Own, raw};
 
@@ -25,21 +26,25 @@ pub(super) type Common = Option<Option<Own>>;
 /// A workload of the user's own statements. The first states what they ask for, and becomes what all have in common.
 pub(super) fn check(
     (raw, all): (&Spanned<raw::Workload>, &[Spanned<raw::Workload>]),
-    (file, seed): (&Spanned<String>, u64),
+    ((language, file), seed): ((Language, &Spanned<String>), u64),
     common: &mut Common,
     read_file: ReadFile<'_>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Definition> {
-    not_of_ycsb(raw, file, mistakes);
+    not_of_ycsb(raw, (language, file), mistakes);
+    let parse: ParseScript = match language {
+        Language::Cql => Script::parse,
+        Language::Sql => |text: &str, _: &[&str]| Script::parse_sql(text),
+    };
     let own = match common {
         None => {
-            let read = (read_file, Script::parse as ParseScript);
-            let own = mistakes.sound(|mistakes| first((raw, all), (file, seed), read, mistakes)).flatten();
+            let read = (read_file, parse);
+            let own = mistakes.sound(|mistakes| first((raw, all), (language, file, seed), read, mistakes)).flatten();
             common.insert(own).as_ref()?
         }
         Some(own) => {
             let own = own.as_ref()?;
-            goes_with(raw, file, own, mistakes);
+            goes_with(raw, (language, file), own, mistakes);
             own
         }
     };
@@ -48,30 +53,36 @@ pub(super) fn check(
     let name = match &raw.name {
         Some(name) => mistakes.safe_name(name, "workload")?,
         None => {
-            let ending = [".cql"].iter().chain(&PROFILE_ENDINGS).find_map(|ending| stem.strip_suffix(*ending));
+            let ending = [".cql", ".sql"].iter().chain(&PROFILE_ENDINGS).find_map(|ending| stem.strip_suffix(*ending));
             ending.unwrap_or(stem).to_owned()
         }
     };
     Some(Definition::of_statements(&name, shares(raw, own, mistakes)?))
 }
 
-/// Refuses keys of YCSB beside a file of CQL.
-pub(super) fn not_of_ycsb(raw: &raw::Workload, file: &Spanned<String>, mistakes: &mut Collector<'_>) {
-    let of_ycsb = raw.keys().into_iter().chain([("ycsb", place(&raw.ycsb))]).filter(|(_, at)| at.is_some());
+/// Refuses keys of YCSB, and a file in another language, beside a file of statements.
+pub(super) fn not_of_ycsb(
+    raw: &raw::Workload,
+    (language, file): (Language, &Spanned<String>),
+    mistakes: &mut Collector<'_>,
+) {
+    let other = place(&raw.sql).filter(|_| language != Language::Sql);
+    let of_ycsb = raw.keys().into_iter().chain([("ycsb", place(&raw.ycsb)), (Language::Sql.key(), other)]);
+    let of_ycsb = of_ycsb.filter(|(_, at)| at.is_some());
     let of_ycsb: Vec<&str> = of_ycsb.map(|(key, _)| key).collect();
     if !of_ycsb.is_empty() {
-        let message = format!("`cql` and {} exclude each other", of_ycsb.join(", "));
+        let message = format!("`{}` and {} exclude each other", language.key(), of_ycsb.join(", "));
         mistakes.add(file.span(), message, "the statements of the file are what is asked of the database");
     }
 }
 
-/// How a file of CQL is read: whole, or its schema alone.
+/// How a file of statements is read: whole, or its schema alone.
 pub(super) type ParseScript = fn(&str, &[&str]) -> Result<Script, Vec<statements::Mistake>>;
 
 /// The file, and the data beside it.
 pub(super) fn first(
     (raw, all): (&Spanned<raw::Workload>, &[Spanned<raw::Workload>]),
-    (file, seed): (&Spanned<String>, u64),
+    (language, file, seed): (Language, &Spanned<String>, u64),
     (read_file, parse): (ReadFile<'_>, ParseScript),
     mistakes: &mut Collector<'_>,
 ) -> Option<Own> {
@@ -81,6 +92,10 @@ pub(super) fn first(
         Err(error) => return mistakes.refuse(file.span(), error, "the path is relative to the experiment file"),
     };
     if is_profile(path) {
+        if language == Language::Sql {
+            let message = format!("sql = \"{path}\" ends as a profile of cassandra-stress does");
+            return mistakes.refuse(file.span(), message, "call the file .sql");
+        }
         return stress::first((raw, all), (file, seed), &text, mistakes);
     }
     let script = match parse(&text, &Consistency::ALL.map(Consistency::name)) {
@@ -106,7 +121,10 @@ pub(super) fn first(
         })
         .collect();
     let script = script?;
-    not_restored(&script, (path, &text), mistakes);
+    match language {
+        Language::Cql => not_restored(&script, (path, &text), mistakes),
+        Language::Sql => stands_in_sql(raw, mistakes),
+    }
     names_of_statements(&script, (path, &text), mistakes);
     let tables: Vec<TableData> = tables.into_iter().collect::<Option<_>>()?;
     let of_statements: BTreeMap<String, StatementData> = of_statements.into_iter().collect::<Option<_>>()?;
@@ -115,9 +133,25 @@ pub(super) fn first(
     Some(Own { file: path.to_owned(), script, data, row_bytes, replay: None, snapshot: None })
 }
 
+/// Refuses what a statement of SQL has in its text.
+fn stands_in_sql(raw: &raw::Workload, mistakes: &mut Collector<'_>) {
+    for (name, given) in &raw.statements {
+        mistakes.stray(
+            [
+                ("limit", place(&given.limit)),
+                ("in_keys", place(&given.in_keys)),
+                ("range_rows", place(&given.range_rows)),
+                ("ttl_s", place(&given.ttl_s)),
+            ],
+            |key| format!("`{key}` of {name} is for CQL"),
+            "write it into the statement: LIMIT 10, BETWEEN :column AND :column + 9",
+        );
+    }
+}
+
 /// What does not go with statements of the user's own, or without them.
 pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
-    let Some(cql) = file.workload.iter().find_map(|workload| workload.cql.as_ref()) else {
+    let Some((_, path)) = file.workload.iter().find_map(|workload| workload.own()) else {
         // Of a replay what is missing is said with it.
         for workload in file.workload.iter().filter(|workload| workload.replay.is_none()) {
             let stated = [
@@ -137,8 +171,8 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
         }
         return;
     };
-    if let Some(of_ycsb) = file.workload.iter().find(|workload| workload.cql.is_none()) {
-        let message = format!("a workload of YCSB beside \"{cql}\": an experiment has one data set");
+    if let Some(of_ycsb) = file.workload.iter().find(|workload| workload.own().is_none()) {
+        let message = format!("a workload of YCSB beside \"{path}\": an experiment has one data set");
         mistakes.add(of_ycsb.span(), message, "write an experiment for each");
     }
     let dataset = &file.dataset;
@@ -149,42 +183,47 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
             ("field_length", place(&dataset.field_length)),
             ("compressibility", place(&dataset.compressibility)),
         ],
-        |key| format!("{key} is for YCSB's records, and \"{cql}\" has tables of its own"),
+        |key| format!("{key} is for YCSB's records, and \"{path}\" has tables of its own"),
         "state what is in these with the workload: [workload.tables.NAME]",
     );
     if let Some(fault) = file.fault.first() {
         let message =
-            format!("[[fault]] with \"{cql}\": acknowledged writes are looked for in YCSB's records alone so far");
+            format!("[[fault]] with \"{path}\": acknowledged writes are looked for in YCSB's records alone so far");
         mistakes.add(fault.span(), message, "remove it, or measure it with a workload of YCSB");
     }
     if let Some(sweep) = &file.sweep {
-        let message = format!("cache_ratio with \"{cql}\": how large its data set is, is known once it is loaded");
+        let message = format!("cache_ratio with \"{path}\": how large its data set is, is known once it is loaded");
         mistakes.add(sweep.span(), message, "state page_cache_mib in [provider.local]");
     }
     if let Some(hosts) = file.existing() {
         let message =
-            format!("[target] hosts with \"{cql}\": iopslab makes schema and data of its own databases alone so far");
-        mistakes.add(hosts.span(), message, "leave [target] hosts out, for a Cassandra of its own");
+            format!("[target] hosts with \"{path}\": iopslab makes schema and data of its own databases alone so far");
+        mistakes.add(hosts.span(), message, "leave [target] hosts out, for a database of its own");
     }
     for configuration in &file.configuration {
         if let Some(backlog) = &configuration.backlog {
-            let message = format!("backlog of {} with \"{cql}\": it is made of YCSB's records", configuration.name);
+            let message = format!("backlog of {} with \"{path}\": it is made of YCSB's records", configuration.name);
             mistakes.add(backlog.span(), message, "remove it");
         }
         let settings = configuration.settings.as_ref();
         if let Some(settings) = settings.filter(|settings| settings.sections.contains_key(TABLE)) {
             let message =
-                format!("settings.{TABLE} of {} with \"{cql}\": it creates its tables itself", configuration.name);
+                format!("settings.{TABLE} of {} with \"{path}\": it creates its tables itself", configuration.name);
             mistakes.add(settings.span(), message, "state the options in CREATE TABLE ... WITH");
         }
     }
 }
 
 /// A further workload: it has schema and data in common with the first.
-fn goes_with(raw: &raw::Workload, file: &Spanned<String>, own: &Own, mistakes: &mut Collector<'_>) {
+fn goes_with(
+    raw: &raw::Workload,
+    (language, file): (Language, &Spanned<String>),
+    own: &Own,
+    mistakes: &mut Collector<'_>,
+) {
     if *file.get_ref() != own.file {
-        let message =
-            format!("cql = \"{file}\" beside \"{}\": an experiment has one schema and one data set", own.file);
+        let (key, known) = (language.key(), &own.file);
+        let message = format!("{key} = \"{file}\" beside \"{known}\": an experiment has one schema and one data set");
         mistakes.add(file.span(), message, "name the same file, with other `weights`; or an experiment for each");
     }
     let stated = raw.tables.keys().map(|name| ("tables", name.span()));

@@ -11,6 +11,7 @@ use super::beside::ParseContext;
 use super::own::{self, Common};
 use super::own_data::is_profile;
 use crate::mistakes::Collector;
+use crate::raw::Language;
 use crate::spanned::{Spanned, place};
 use crate::{Consistency, Note, Own, Replay, raw};
 
@@ -73,7 +74,7 @@ pub(super) fn check(
         );
         return mistakes.refuse(file.span(), message, "write a file of CQL with the CREATE TABLEs of what was asked");
     }
-    own::not_of_ycsb(raw, file, mistakes);
+    own::not_of_ycsb(raw, (Language::Cql, file), mistakes);
     let stray = [
         ("weights", raw.weights.keys().next().map(Spanned::span)),
         ("statements", raw.statements.keys().next().map(Spanned::span)),
@@ -91,8 +92,8 @@ pub(super) fn check(
             "remove it",
         );
     }
-    let own =
-        mistakes.sound(|mistakes| own::first((raw, all), (file, seed), (beside.file, Script::parse_schema), mistakes));
+    let (file, read) = ((Language::Cql, file, seed), (beside.file, Script::parse_schema as own::ParseScript));
+    let own = mistakes.sound(|mistakes| own::first((raw, all), file, read, mistakes));
     let recording = match (beside.recording)(replay) {
         Ok(recording) => Some(recording),
         Err(error) => mistakes.refuse(replay.span(), error, "the path is relative to the experiment file"),

@@ -25,6 +25,11 @@ pub(super) fn check(
         mistakes.stray(stray, |key| format!("`{key}` is for a snapshot"), "state snapshot = \"DIR\", or remove it");
         return;
     };
+    if let Some(sql) = file.workload.iter().find_map(|workload| workload.sql.as_ref()) {
+        let message = format!("snapshot = \"{given}\" with sql = \"{sql}\": a snapshot is files of Cassandra's so far");
+        mistakes.add(given.span(), message, "remove it: rows are made as [workload.tables.NAME] states");
+        return;
+    }
     if file.workload.iter().all(|workload| workload.cql.is_none()) {
         let message = format!("snapshot = \"{given}\": YCSB's records are in no cluster of yours");
         mistakes.add(given.span(), message, "state the tables and what is asked of them: [[workload]] cql = \"FILE\"");

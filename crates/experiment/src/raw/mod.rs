@@ -23,7 +23,7 @@ pub(crate) use load::{Load, RepetitionsWord};
 pub(crate) use own::{Column, HotSet, Size, StatementData, TableData};
 pub(crate) use settings::{DatabaseVersion, Keys, Section, Settings, Variant};
 pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};
-pub(crate) use workload::Workload;
+pub(crate) use workload::{Language, Workload};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -186,12 +186,12 @@ fn no_dataset() -> Spanned<Dataset> {
     Spanned::new(0..0, Dataset::default())
 }
 
-/// Records x fields x field length. Workloads of your own statements (`cql`) state their data themselves; here only
-/// `seed`, `snapshot`, `least_found` and `store` are for them.
+/// Records x fields x field length. Workloads of your own statements (`cql`, `sql`) state their data themselves; here
+/// only `seed`, `snapshot`, `least_found` and `store` are for them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dataset {
-    /// Number of records at full scale. Must be stated, but for `cql`.
+    /// Number of records at full scale. Must be stated, but for `cql` and `sql`.
     pub records: Option<Spanned<i64, u64>>,
     /// Fields of a record. Default 10.
     pub fields: Option<Spanned<i64, u32>>,

@@ -10,8 +10,33 @@ use super::distribution::Distribution;
 use super::own::{SpeedWord, StatementData, TableData};
 use crate::spanned::{Form, Spanned, place};
 
-/// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file; or `cql` a file with schema
-/// and statements of your own.
+/// In which language a workload's own statements are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Cql,
+    Sql,
+}
+
+impl Language {
+    /// The key of a workload that names its file.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Cql => "cql",
+            Self::Sql => "sql",
+        }
+    }
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cql => "CQL",
+            Self::Sql => "SQL",
+        }
+    }
+}
+
+/// What is asked of the database. Proportions sum to 1; or `ycsb` names a property file; or `cql` or `sql` a file with
+/// schema and statements of your own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
@@ -23,6 +48,9 @@ pub(crate) struct Workload {
     /// or `.yml`, of a user profile of cassandra-stress. Excludes the keys of YCSB, and goes with `weights`, `tables`
     /// and `statements`.
     pub cql: Option<Spanned<String>>,
+    /// The same in SQL, for PostgreSQL: tables and indexes, statements and transactions whose markers are `:column` or
+    /// `:table.column`.
+    pub sql: Option<Spanned<String>>,
     /// Path of a recording, relative to this file: JSON Lines, a `.cq4` file of Cassandra's full query log, or a
     /// directory of these. What was asked then is asked again. Goes with `cql`, whose file then has the schema alone,
     /// and `tables`.
@@ -30,14 +58,14 @@ pub(crate) struct Workload {
     /// With `replay`: how much faster than recorded. Default 1. Or `"as_fast_as_order_allows"`: `[load] concurrency` in
     /// flight, those of a partition one after the other.
     pub speed: Option<Form<f64, SpeedWord>>,
-    /// With `cql`: weights of statements by name, instead of those of the file; 0 leaves one out. Of a profile of
-    /// cassandra-stress the operations that are asked: as `ops(insert=1,read1=3)`, must be stated.
+    /// With `cql` or `sql`: weights of statements by name, instead of those of the file; 0 leaves one out. Of a profile
+    /// of cassandra-stress the operations that are asked: as `ops(insert=1,read1=3)`, must be stated.
     #[serde(default)]
     pub weights: BTreeMap<Spanned<String>, Spanned<f64>>,
-    /// With `cql`: what each table holds. Of several workloads of one file the first states it.
+    /// With `cql` or `sql`: what each table holds. Of several workloads of one file the first states it.
     #[serde(default)]
     pub tables: BTreeMap<Spanned<String>, Spanned<TableData>>,
-    /// With `cql`: what requests of a statement ask for, by name.
+    /// With `cql` or `sql`: what requests of a statement ask for, by name.
     #[serde(default)]
     pub statements: BTreeMap<Spanned<String>, Spanned<StatementData>>,
     /// Share of reads, 0 to 1.
@@ -66,6 +94,20 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
+    /// The file of statements of the user's own in this language.
+    pub fn stated(&self, language: Language) -> Option<&Spanned<String>> {
+        match language {
+            Language::Cql => self.cql.as_ref(),
+            Language::Sql => self.sql.as_ref(),
+        }
+    }
+
+    /// The file of statements of the user's own, and their language.
+    pub fn own(&self) -> Option<(Language, &Spanned<String>)> {
+        let mut languages = [Language::Cql, Language::Sql].into_iter();
+        languages.find_map(|language| Some((language, self.stated(language)?)))
+    }
+
     /// What a property file states as well: each key with its place, if it is stated.
     pub fn keys(&self) -> [(&'static str, Option<Range<usize>>); 11] {
         [

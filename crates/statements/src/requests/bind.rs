@@ -98,15 +98,44 @@ impl<'a> Binding<'a> {
             }
             Named::Token => Some(Bound::Token),
             Named::Argument { of_token: false, .. } => Some(Bound::Fresh(usual(&marker.cql_type, Role::Other))),
-            of_table => {
-                let asked = self.asks(marker, slot)?;
-                self.of_table(at, of_table, asked)
-            }
+            of_table => match self.of_no_row(at) {
+                Some(fresh) => Some(fresh),
+                None => {
+                    let asked = self.asks(at)?;
+                    self.of_table(at, of_table, asked)
+                }
+            },
+        }
+    }
+
+    /// A marker of SQL that is written, where the statement names no key of its table: the value is of no row of it.
+    fn of_no_row(&self, at: usize) -> Option<Bound> {
+        self.statement.sql.as_ref()?;
+        let marker = &self.markers[at];
+        let rows = self.known.rows.iter().find(|rows| rows.table().name == marker.table)?;
+        let column = rows.column(&marker.name)?;
+        let is_key = |other: &Marker| {
+            other.table == marker.table && rows.column(&other.name).is_some_and(|column| rows.is_key(column).1)
+        };
+        let is_written = self.statement.slots[at].clause == Clause::Written;
+        let fits = rows.columns()[column].cql_type == marker.cql_type;
+        let is_of_row = !is_written || !fits || self.markers.iter().any(is_key);
+        (!is_of_row).then(|| Bound::Fresh(rows.maker(column).clone()))
+    }
+
+    /// Whether a marker is of a statement that makes rows of this table which are not there.
+    fn makes(&self, at: usize, table: &str) -> bool {
+        match (&self.statement.sql, self.statement.slots[at].verb) {
+            (Some(sql), _) => sql.markers[at].inserted_into.iter().any(|into| into == table),
+            (None, Verb::Insert) => true,
+            (None, Verb::Update) => self.statement.effect != Effect::Conditional,
+            (None, Verb::Select | Verb::Delete) => false,
         }
     }
 
     /// What is asked of the table that a marker belongs to.
-    fn asks(&mut self, marker: &Marker, slot: Slot) -> Option<usize> {
+    fn asks(&mut self, at: usize) -> Option<usize> {
+        let (marker, slot): (&'a Marker, Slot) = (&self.markers[at], self.statement.slots[at]);
         let table = self.known.tables.iter().find(|table| table.name == marker.table);
         let base = table.map(|table| table.view_of.as_ref().unwrap_or(&table.name));
         let rows = base.and_then(|base| self.known.rows.iter().find(|rows| rows.table().name == *base));
@@ -115,17 +144,12 @@ impl<'a> Binding<'a> {
             self.refuse(format!("no data are stated of table {}, which it asks for", marker.table));
             return None;
         };
+        let makes = self.makes(at, &rows.table().name);
         let at = self.asked.iter().position(|asked| asked.table == number).unwrap_or_else(|| {
             let (partitions, parts) = (1, Vec::new());
             self.asked.push(Asked { rows: rows.clone(), table: number, partitions, parts, makes: true });
             self.asked.len() - 1
         });
-        let is_conditional = self.statement.effect == Effect::Conditional;
-        let makes = match slot.verb {
-            Verb::Insert => true,
-            Verb::Update => !is_conditional,
-            Verb::Select | Verb::Delete => false,
-        };
         let asked = &mut self.asked[at];
         asked.makes &= makes;
         if !asked.parts.contains(&slot.part) {
@@ -298,8 +322,12 @@ impl<'a> Binding<'a> {
         (0..slots.len()).any(|other| self.is_of_same_column(other, at) && slots[other].operator == Operator::Greater)
     }
 
-    /// The markers that have the whole partition key of the first table (or view) that a marker names.
+    /// The markers that have the whole partition key of the first table (or view) that a marker names; none in SQL,
+    /// where one server has all of it.
     fn routing(&self) -> Option<Vec<usize>> {
+        if self.statement.sql.is_some() {
+            return None;
+        }
         let tables = self.known.tables;
         let table = self.markers.iter().find_map(|marker| tables.iter().find(|table| table.name == marker.table))?;
         let marker_of = |column: &str| {

@@ -107,7 +107,8 @@ impl TableRows {
             made.iter().filter(|made| made.place == place).map(|made| &made.maker).collect()
         };
         let room = unique::distinct(&of(ColumnPlace::PartitionKey));
-        if let Some(message) = unique::mistake_of_partitions(room, data.partitions) {
+        let has_key = !table.partition_key.is_empty();
+        if let Some(message) = unique::mistake_of_partitions(room, data.partitions).filter(|_| has_key) {
             unfit.push(Unfit::table(&table.name, message));
         }
         let rows = data.rows.max();
@@ -170,13 +171,18 @@ impl TableRows {
         self.inner.room - 1 - number
     }
 
+    /// Whether its rows have a key: without one nobody can tell whether a row is there.
+    pub fn has_key(&self) -> bool {
+        !self.table().partition_key.is_empty()
+    }
+
     /// Whether it is a table of counters.
     pub fn is_counters(&self) -> bool {
         self.inner.is_counters
     }
 
     /// Its table.
-    pub(crate) fn table(&self) -> &Table {
+    pub fn table(&self) -> &Table {
         &self.inner.table
     }
 
@@ -284,7 +290,7 @@ impl TableRows {
     }
 
     /// The places of the key's columns in [`Self::columns`].
-    fn key_columns(&self) -> std::ops::Range<usize> {
+    pub fn key_columns(&self) -> std::ops::Range<usize> {
         let key = self.inner.key;
         key..key + self.table().partition_key.len() + self.table().clustering.len()
     }

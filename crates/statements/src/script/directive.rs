@@ -55,6 +55,50 @@ impl Directive<'_> {
     }
 }
 
+/// The directive before what is read next; within, `None`: one that was refused.
+#[derive(Default)]
+pub(super) struct Before<'a>(Option<Option<Directive<'a>>>);
+
+impl<'a> Before<'a> {
+    /// Reads a comment that is a directive; `is_within` a statement that has begun.
+    pub(super) fn read(&mut self, comment: Token<'a>, levels: &[&str], is_within: bool, mistakes: &mut Vec<Mistake>) {
+        if is_within {
+            let message = "a directive stands before its statement, not within one: is a ; missing?";
+            mistakes.push(Mistake::new(comment.line, comment.span(), message));
+            return;
+        }
+        self.lost(mistakes);
+        self.0 = Some(match directive(comment, levels) {
+            Ok(directive) => Some(directive),
+            Err(all) => {
+                mistakes.extend(all);
+                None
+            }
+        });
+    }
+
+    /// Nothing follows it.
+    pub(super) fn lost(&mut self, mistakes: &mut Vec<Mistake>) {
+        let lost = self.0.take().flatten();
+        mistakes.extend(lost.map(|lost| lost.mistake("no statement follows this directive")));
+    }
+
+    /// What of the schema follows it.
+    pub(super) fn of_schema(&mut self, mistakes: &mut Vec<Mistake>) {
+        let stray = self.0.take().flatten();
+        mistakes.extend(stray.map(|stray| stray.mistake("what follows is of the schema, not of the load")));
+    }
+
+    /// That of the statement of the load which begins with this token; `None`: there is none, which has been said.
+    pub(super) fn take(&mut self, first: &Token<'_>, mistakes: &mut Vec<Mistake>) -> Option<Directive<'a>> {
+        if self.0.is_none() {
+            let message = "no directive before this statement: write `-- statement NAME weight W`";
+            mistakes.push(Mistake::new(first.line, first.span(), message));
+        }
+        self.0.take().flatten()
+    }
+}
+
 /// The words of a comment that is a directive.
 fn words<'a>(comment: &Token<'a>) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
     // Both marks of a comment have two bytes.
@@ -67,8 +111,8 @@ pub(super) fn is_directive(comment: &Token<'_>) -> bool {
     words(comment).is_some()
 }
 
-/// What a directive states, or all its mistakes. `levels` are the words of `consistency`.
-pub(super) fn directive<'a>(comment: Token<'a>, levels: &[&str]) -> Result<Directive<'a>, Vec<Mistake>> {
+/// What a directive states, or all its mistakes. `levels` are the words of `consistency`; SQL has none.
+fn directive<'a>(comment: Token<'a>, levels: &[&str]) -> Result<Directive<'a>, Vec<Mistake>> {
     let mut mistakes = Vec::new();
     let mut mistake = |message: String| mistakes.push(Mistake::new(comment.line, comment.span(), message));
     let mut words = words(&comment).into_iter().flatten();
@@ -98,7 +142,9 @@ pub(super) fn directive<'a>(comment: Token<'a>, levels: &[&str]) -> Result<Direc
             }
             "consistency" => {
                 let given = value.to_ascii_lowercase();
-                if !levels.contains(&given.as_str()) {
+                if levels.is_empty() {
+                    mistake("consistency is CQL's: a statement of SQL has none".to_owned());
+                } else if !levels.contains(&given.as_str()) {
                     mistake(format!("unknown consistency `{value}`: valid are {}", levels.join(", ")));
                 }
                 consistency.replace(given).is_some()

@@ -20,14 +20,17 @@
 //! * Bind markers are `?`.
 //!
 //! Nothing else of CQL is parsed: whether a statement is right, and what its markers are, the server says when it is
-//! prepared.
+//! prepared. A file of SQL is read by `sql`.
 
 mod agreement;
 mod directive;
 mod names;
 mod recorded;
 mod schema;
+mod sent;
 mod slots;
+mod sql;
+mod sql_schema;
 mod statement;
 pub(crate) mod tokens;
 
@@ -35,18 +38,20 @@ pub use agreement::Agreement;
 pub use directive::SerialConsistency;
 pub use recorded::Recorded;
 pub use schema::{Creates, SchemaStatement};
+pub use sent::{Sql, SqlMarker, SqlStep};
 pub(crate) use slots::{Clause, Operator, Slot, Verb};
 pub use statement::{Batch, Effect, Statement};
 
 use serde::{Deserialize, Serialize};
 
 use crate::mistake::Mistake;
-use directive::{Directive, directive, is_directive};
+use directive::{Before, Directive, is_directive};
 use statement::{batch, effect};
 use tokens::{Token, tokens};
 
 /// Most statements of a file: each has latencies and figures of its own.
 pub const MOST_STATEMENTS: usize = 64;
+const NO_STATEMENT: &str = "no statement for the load: write `-- statement NAME weight W` before one";
 
 /// A file, parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,10 +68,21 @@ impl Script {
     pub fn parse(text: &str, levels: &[&str]) -> Result<Self, Vec<Mistake>> {
         let script = Self::read(text, levels)?;
         if script.statements.is_empty() {
-            let message = "no statement for the load: write `-- statement NAME weight W` before one";
-            return Err(vec![Mistake::new(1, 0..0, message)]);
+            return Err(vec![Mistake::new(1, 0..0, NO_STATEMENT)]);
         }
         Ok(script)
+    }
+
+    /// The schema and statements of a file of SQL, or all its mistakes in their order.
+    pub fn parse_sql(text: &str) -> Result<Self, Vec<Mistake>> {
+        let (schema, statements) = sql::read(text)?;
+        let many = statements.get(MOST_STATEMENTS);
+        let many = many.map(|statement| (statement.line, statement.span.clone(), more()));
+        let none = || (1, 0..0, NO_STATEMENT.to_owned());
+        match many.or_else(|| statements.is_empty().then(none)) {
+            Some((line, span, message)) => Err(vec![Mistake::new(line, span, message)]),
+            None => Ok(Self { schema, statements }),
+        }
     }
 
     /// The schema of a file that has no statements, because they were recorded elsewhere ([`Recorded`]).
@@ -85,12 +101,12 @@ impl Script {
     fn read(text: &str, levels: &[&str]) -> Result<Self, Vec<Mistake>> {
         let all = tokens(text).map_err(|mistake| vec![mistake])?;
         let script = Self { schema: vec![], statements: vec![] };
-        let mut reading = Reading { text, levels, script, before: None, mistakes: vec![] };
+        let mut reading = Reading { text, script, before: Before::default(), mistakes: vec![] };
         let mut statement: Vec<Token<'_>> = Vec::new();
         for token in all {
             if token.is_comment() {
                 if is_directive(&token) {
-                    reading.directive(token, &statement);
+                    reading.before.read(token, levels, !statement.is_empty(), &mut reading.mistakes);
                 }
             } else if token.is_symbol(';') && !is_open_batch(&statement) {
                 reading.statement(&statement);
@@ -131,6 +147,10 @@ impl Script {
     }
 }
 
+fn more() -> String {
+    format!("more than {MOST_STATEMENTS} statements")
+}
+
 /// Whether what is read so far is a batch that has not been applied.
 fn is_open_batch(statement: &[Token<'_>]) -> bool {
     statement.first().is_some_and(|first| first.is("BEGIN"))
@@ -140,10 +160,8 @@ fn is_open_batch(statement: &[Token<'_>]) -> bool {
 /// A file that is being read.
 struct Reading<'a> {
     text: &'a str,
-    levels: &'a [&'a str],
     script: Script,
-    /// The directive before what is read next; `Some(None)`: one that was refused.
-    before: Option<Option<Directive<'a>>>,
+    before: Before<'a>,
     mistakes: Vec<Mistake>,
 }
 
@@ -152,37 +170,15 @@ impl<'a> Reading<'a> {
         self.mistakes.push(Mistake::new(at.line, at.span(), message));
     }
 
-    /// A comment that is a directive, after these tokens of a statement.
-    fn directive(&mut self, comment: Token<'a>, within: &[Token<'_>]) {
-        if !within.is_empty() {
-            self.refuse(&comment, "a directive stands before its statement, not within one: is a ; missing?");
-            return;
-        }
-        let directive = directive(comment, self.levels);
-        let lost = self.before.take().flatten();
-        self.mistakes.extend(lost.map(|lost| lost.mistake("no statement follows this directive")));
-        self.before = Some(match directive {
-            Ok(directive) => Some(directive),
-            Err(mistakes) => {
-                self.mistakes.extend(mistakes);
-                None
-            }
-        });
-    }
-
     /// One whole statement without its comments; of no tokens it is none.
     fn statement(&mut self, tokens: &[Token<'_>]) {
-        let before = self.before.take();
         let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
-            let lost = before.flatten();
-            self.mistakes.extend(lost.map(|lost| lost.mistake("no statement follows this directive")));
+            self.before.lost(&mut self.mistakes);
             return;
         };
         let text = &self.text[first.at..last.span().end];
         if first.is_any(&["CREATE", "ALTER"]) {
-            if let Some(directive) = before.flatten() {
-                self.mistakes.push(directive.mistake("what follows is of the schema, not of the load"));
-            }
+            self.before.of_schema(&mut self.mistakes);
             match schema::schema(tokens, text) {
                 Ok(statement) => self.script.schema.push(statement),
                 Err(mistake) => self.mistakes.push(mistake),
@@ -190,6 +186,7 @@ impl<'a> Reading<'a> {
             return;
         }
         if !first.is_any(&["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"]) {
+            self.before = Before::default();
             let message = match first.text.to_ascii_uppercase().as_str() {
                 "USE" => "USE: the run has a keyspace of its own; remove this".to_owned(),
                 word => {
@@ -200,11 +197,8 @@ impl<'a> Reading<'a> {
             self.refuse(first, message);
             return;
         }
-        match before {
-            Some(Some(directive)) => self.of_the_load(tokens, text, directive),
-            // It has been said.
-            Some(None) => {}
-            None => self.refuse(first, "no directive before this statement: write `-- statement NAME weight W`"),
+        if let Some(directive) = self.before.take(first, &mut self.mistakes) {
+            self.of_the_load(tokens, text, directive);
         }
     }
 
@@ -228,11 +222,12 @@ impl<'a> Reading<'a> {
             self.refuse(&token, format!("there are two statements {name}"));
         }
         if self.script.statements.len() == MOST_STATEMENTS {
-            self.refuse(&token, format!("more than {MOST_STATEMENTS} statements"));
+            self.refuse(&token, more());
         }
         let (line, span) = (first.line, first.at..first.at + text.len());
         let text = text.to_owned();
-        let statement = Statement { name, line, span, text, weight, consistency, serial, effect, batch, slots, names };
+        let statement =
+            Statement { name, line, span, text, weight, consistency, serial, effect, batch, slots, names, sql: None };
         self.script.statements.push(statement);
     }
 }

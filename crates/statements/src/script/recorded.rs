@@ -103,7 +103,8 @@ impl Recorded {
     ) -> Statement {
         let Self { text, effect, batch, slots, names, .. } = self;
         let serial = serial.filter(|_| effect == Effect::Conditional);
-        Statement { name, line: 0, span: 0..0, text, weight, consistency, serial, effect, batch, slots, names }
+        let (line, span, sql) = (0, 0..0, None);
+        Statement { name, line, span, text, weight, consistency, serial, effect, batch, slots, names, sql }
     }
 }
 

@@ -43,7 +43,7 @@ pub struct SchemaStatement {
     /// without a name.
     pub name: String,
     /// Where a keyspace goes in the text, in bytes.
-    names: Vec<usize>,
+    pub(super) names: Vec<usize>,
 }
 
 impl SchemaStatement {
@@ -68,7 +68,7 @@ impl SchemaStatement {
         options
     }
 
-    /// Names of the columns of `text`, `ascii` or `blob` outside the key of a table that it creates.
+    /// Names of the columns of text or bytes outside the key of a table that it creates.
     pub fn text_columns(&self) -> Vec<String> {
         let tokens = self.tokens();
         let Some(open) = tokens.iter().position(|token| token.is_symbol('(')) else { return Vec::new() };
@@ -112,7 +112,7 @@ impl SchemaStatement {
 }
 
 /// The types that have bytes of a length that is stated.
-const TEXTS: [&str; 4] = ["TEXT", "VARCHAR", "ASCII", "BLOB"];
+const TEXTS: [&str; 7] = ["TEXT", "VARCHAR", "ASCII", "BLOB", "BYTEA", "CHAR", "CHARACTER"];
 
 /// What a token adds to the depth of brackets.
 pub(super) fn nesting(token: &Token<'_>) -> i32 {

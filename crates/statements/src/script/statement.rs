@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::directive::SerialConsistency;
 use super::names;
+use super::sent::Sql;
 use super::slots::{Slot, Verb};
 use super::tokens::Token;
 
@@ -30,6 +31,9 @@ pub struct Statement {
     pub effect: Effect,
     /// `None`: it is no batch.
     pub batch: Option<Batch>,
+    /// Of SQL: what is sent for it; `None`: its text is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<Sql>,
     /// What the text shows of each marker.
     pub(crate) slots: Vec<Slot>,
     /// Where a keyspace goes in the text, in bytes.
@@ -42,7 +46,7 @@ pub struct Statement {
 pub enum Effect {
     /// `SELECT`.
     Read,
-    /// `INSERT`, `UPDATE`, `DELETE` or a batch of these.
+    /// `INSERT`, `UPDATE`, `DELETE`, a batch of these, or a transaction with one of them.
     Write,
     /// A write with `IF`: a light-weight transaction.
     Conditional,

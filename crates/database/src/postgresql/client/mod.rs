@@ -1,81 +1,78 @@
 //! The client that sends the engine's requests: `tokio-postgres`, with statements prepared on each connection.
 //!
-//! The statements are those of YCSB's table (`y_id text PRIMARY KEY, field0 text, ...`). Each is a transaction of its
-//! own, as an application without transactions sends it. A response is decoded as far as its rows; columns are not
-//! turned into Rust values, because an application's own work is not the database's.
+//! The statements are the user's own (`own`), or those of YCSB's table (`y_id text PRIMARY KEY, field0 text, ...`), of
+//! which each is a transaction of its own, as an application without transactions sends it. A response is decoded as
+//! far as its rows; columns are not turned into Rust values, because an application's own work is not the database's.
 
 mod copying;
+mod loaded;
+mod own;
 mod pool;
 mod statements;
 
-use engine::{Connect, Driver, ErrorKind, Stamp};
+use std::sync::Arc;
+
+use engine::{Condition, Connect, Driver, ErrorKind, NextRow, Random, Stamp};
 use experiment::{Dataset, KeyFormat};
 use postgresql_model::MOST_IN_FLIGHT;
 use tokio_postgres::Config;
 use tokio_postgres::types::ToSql;
 
 use self::copying::Copying;
+use self::own::{OwnStatements, SqlRequest};
 use self::pool::{Answer, Pool};
-use self::statements::{Asked, Table};
+use self::statements::{Asked, Table, copied_row};
 use super::conf::CLIENT;
 use crate::client::Client;
 use crate::existing::{ExistingError, Found};
 use crate::own::OwnWork;
 use crate::table_at::TableAt;
 
-/// What is done over the connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// Requests of a workload.
-    Requests,
-    /// The data set is loaded.
-    Loading,
-    /// Statements of the user's own, which are not sent yet.
-    Own,
-}
-
-/// How to reach a table of records in YCSB's layout.
+/// How to reach a table of records in YCSB's layout, or tables of the user's own.
 #[derive(Debug, Clone)]
 pub struct PostgresConnect {
     at: TableAt,
-    way: Way,
+    /// Whether the data set is loaded, and no request of a workload sent.
+    loads: bool,
+    own: Option<Arc<OwnWork>>,
 }
 
 impl Connect for PostgresConnect {
     type Driver = PostgresDriver;
 
     async fn connect(&self) -> Result<PostgresDriver, String> {
-        if self.way == Way::Own {
-            return Err("statements of the user's own are not sent to PostgreSQL by this iopslab".to_owned());
-        }
         let point = self.at.contact_points.first().ok_or("there is no address to connect to")?;
         let parts = point.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
         let (host, port) = parts.ok_or_else(|| format!("{point} is no host:port"))?;
         let mut config = Config::new();
         config.host(host).port(port).user(CLIENT).dbname(&self.at.keyspace).connect_timeout(self.at.request_timeout);
         config.application_name("iopslab");
-        if self.way == Way::Loading {
+        if self.loads {
             // What is loaded is brought to its files at the end, by a checkpoint and a stop in order.
             config.options("-c synchronous_commit=off");
         }
         let table = Table::new(&self.at.table, self.at.fields);
         let pool = Pool::open(config, table, self.at.request_timeout).await;
         let pool = pool.map_err(|error| format!("{point}: {error}"))?;
-        Ok(PostgresDriver { pool, copying: (self.way == Way::Loading).then(Copying::default) })
+        let own = match &self.own {
+            Some(work) => Some(OwnStatements::prepare(&pool, Arc::clone(work)).await?),
+            None => None,
+        };
+        Ok(PostgresDriver { pool, copying: self.loads.then(Copying::default), own })
     }
 }
 
 impl Client for PostgresConnect {
     fn to(table: TableAt) -> Self {
-        Self { at: table, way: Way::Requests }
+        Self { at: table, loads: false, own: None }
     }
 
-    fn with_own(self, _: OwnWork) -> Self {
-        Self { way: Way::Own, ..self }
+    fn with_own(self, work: OwnWork) -> Self {
+        Self { loads: work.loads(), own: Some(Arc::new(work)), ..self }
     }
 
     fn loading(self) -> Self {
-        Self { way: Way::Loading, ..self }
+        Self { loads: true, ..self }
     }
 
     fn take(&self, _: &Dataset, _: KeyFormat, _: u32) -> Result<(Found, Vec<String>), ExistingError> {
@@ -91,8 +88,12 @@ impl Client for PostgresConnect {
 pub struct PostgresDriver {
     pool: Pool,
     /// Where the data set is loaded: what it waits for.
-    copying: Option<Copying>,
+    copying: Option<Copying<Record>>,
+    own: Option<OwnStatements>,
 }
+
+/// A record of a data set that is loaded: its key and its values.
+type Record = (String, Vec<String>);
 
 /// A value as a statement takes it.
 type Value<'a> = &'a (dyn ToSql + Sync);
@@ -132,12 +133,46 @@ fn share_of(threads: u32) -> usize {
     MOST_IN_FLIGHT.div_ceil(threads.max(1)) as usize
 }
 
+/// Takes records in together; where that is refused each by itself: one that is written again, because the answer to
+/// its first attempt was lost, is there already.
+async fn taken_in(pool: &Pool, records: &[Record]) -> Vec<Result<(), ErrorKind>> {
+    let mut rows = String::new();
+    for (key, values) in records {
+        copied_row(key, values.iter().map(String::as_str), &mut rows);
+    }
+    let together = pool.copy(&pool.table.copy(), rows.into()).await;
+    let mut taken = Vec::with_capacity(records.len());
+    for (key, values) in records {
+        taken.push(match together {
+            Err(ErrorKind::Other) => {
+                let all: Vec<Value<'_>> = std::iter::once(key).chain(values).map(|text| text as Value<'_>).collect();
+                pool.ask(Asked::Insert, &all).await.map(drop)
+            }
+            other => other,
+        });
+    }
+    taken
+}
+
 fn tagged(stamp: &Stamp, value: &str) -> String {
     [stamp.tag(), value].concat()
 }
 
 impl Driver for PostgresDriver {
-    type Own = ();
+    type Own = SqlRequest;
+
+    fn make(&self, random: &mut Random, request: &mut SqlRequest) -> usize {
+        self.own.as_ref().map_or(0, |own| own.make(random, request))
+    }
+
+    fn make_row(&self, request: &mut SqlRequest) -> NextRow {
+        self.own.as_ref().map_or(NextRow::None, |own| own.make_row(request))
+    }
+
+    async fn send(&self, request: &SqlRequest) -> Result<Condition, ErrorKind> {
+        let own = self.own.as_ref().ok_or(ErrorKind::Other)?;
+        own.send(&self.pool, request).await.map(|()| Condition::Met)
+    }
 
     async fn read(&self, key: &str, field: Option<u32>) -> Result<(), ErrorKind> {
         self.read_rows(field.map_or(Asked::Record, Asked::Field), &[&key]).await
@@ -157,7 +192,8 @@ impl Driver for PostgresDriver {
 
     async fn insert(&self, key: &str, values: &[&str]) -> Result<(), ErrorKind> {
         if let Some(copying) = &self.copying {
-            return copying.insert(&self.pool, key, values).await;
+            let record = (key.to_owned(), values.iter().map(|value| (*value).to_owned()).collect());
+            return copying.insert(record, async |records: Vec<Record>| taken_in(&self.pool, &records).await).await;
         }
         let values = values.iter().map(|value| value as Value<'_>);
         let all: Vec<Value<'_>> = std::iter::once(&key as Value<'_>).chain(values).collect();

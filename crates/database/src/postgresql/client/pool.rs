@@ -31,10 +31,12 @@ pub(super) struct Pool {
     idle: RefCell<Vec<Connection>>,
 }
 
-struct Connection {
-    client: Client,
-    /// Prepared when they are first needed, as an application's pool does.
+/// One connection. Statements are prepared when they are first needed, as an application's pool does.
+pub(super) struct Connection {
+    pub client: Client,
     prepared: RefCell<HashMap<Asked, Statement>>,
+    /// Those of the user's own, by the number that each text has.
+    own: RefCell<HashMap<usize, Statement>>,
 }
 
 impl Connection {
@@ -42,7 +44,7 @@ impl Connection {
         let (client, connection) = config.connect(NoTls).await?;
         // What goes wrong with it is seen by whoever waits for an answer.
         tokio::spawn(async move { drop(connection.await) });
-        Ok(Self { client, prepared: RefCell::default() })
+        Ok(Self { client, prepared: RefCell::default(), own: RefCell::default() })
     }
 
     async fn statement(&self, asked: Asked, table: &Table) -> Result<Statement, Error> {
@@ -54,6 +56,16 @@ impl Connection {
         Ok(statement)
     }
 
+    /// The statement of the user's own that has this number and this text.
+    pub async fn own(&self, number: usize, text: &str) -> Result<Statement, Error> {
+        if let Some(statement) = self.own.borrow().get(&number) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(text).await?;
+        self.own.borrow_mut().insert(number, statement.clone());
+        Ok(statement)
+    }
+
     async fn ask(&self, asked: Asked, table: &Table, values: &[&(dyn ToSql + Sync)]) -> Result<Answer, Error> {
         let statement = self.statement(asked, table).await?;
         match asked.reads() {
@@ -62,9 +74,9 @@ impl Connection {
         }
     }
 
-    async fn copy(&self, table: &Table, rows: String) -> Result<(), Error> {
-        let mut sink = pin!(self.client.copy_in::<str, Bytes>(&table.copy()).await?);
-        sink.send(Bytes::from(rows)).await?;
+    async fn copy(&self, statement: &str, rows: Bytes) -> Result<(), Error> {
+        let mut sink = pin!(self.client.copy_in::<str, Bytes>(statement).await?);
+        sink.send(rows).await?;
         sink.as_mut().finish().await.map(drop)
     }
 }
@@ -84,14 +96,14 @@ impl Pool {
         self.with_connection(async |connection: &Connection| connection.ask(asked, &self.table, values).await).await
     }
 
-    /// Has these rows taken in, all of them or none.
-    pub async fn copy(&self, rows: String) -> Result<(), ErrorKind> {
-        self.with_connection(async |connection: &Connection| connection.copy(&self.table, rows).await).await
+    /// Has these rows taken in by a COPY, all of them or none.
+    pub async fn copy(&self, statement: &str, rows: Bytes) -> Result<(), ErrorKind> {
+        self.with_connection(async |connection: &Connection| connection.copy(statement, rows).await).await
     }
 
     /// Does something with a connection that does nothing else meanwhile. One that is still at it when the time is over
     /// is closed: what comes back on it belongs to nobody.
-    async fn with_connection<R>(
+    pub async fn with_connection<R>(
         &self,
         work: impl AsyncFnOnce(&Connection) -> Result<R, Error>,
     ) -> Result<R, ErrorKind> {
