@@ -12,9 +12,10 @@
 
 mod origins;
 
-use catalog::{Catalog, ClusterRequest, GIB, VolumeRequest};
+use catalog::{Catalog, ClusterRequest, GIB};
 
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
+use crate::ordered::{memory_limit_gib, name, quoted, volume};
 use crate::products::PRODUCTS;
 use crate::scale::LEAST_PAGE_CACHE;
 use crate::{DEFAULT_HEADROOM, LoadLevel};
@@ -91,26 +92,10 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
         scale,
         vcpus,
         records: (thousands * 1_000.0 * scale) as u64,
-        memory_gib: memories.iter().map(|m| limit_for(*m, reduced_to?)).collect(),
+        memory_gib: memories.iter().map(|m| memory_limit_gib(&PRODUCTS[0].memory, *m, reduced_to?)).collect(),
         reduced_to,
         cached_share: caches.first().map(|c| c / draft.data_bytes),
     }
-}
-
-/// The memory limit, GiB, that leaves this share of the page cache that all of `memory` leaves: heap and buffers depend
-/// on it too, so it is searched for.
-fn limit_for(memory: u64, share: f64) -> Option<f64> {
-    let rules = &PRODUCTS[0].memory;
-    let wanted = rules.page_cache_bytes(memory)? * share;
-    let (mut low, mut high) = (0, memory);
-    while high - low > 1 << 20 {
-        let middle = low + (high - low) / 2;
-        match rules.page_cache_bytes(middle) {
-            Some(left) if left >= wanted => high = middle,
-            _ => low = middle,
-        }
-    }
-    Some(((high as f64 / GIB * 1e3).ceil() / 1e3).min(memory as f64 / GIB))
 }
 
 /// The text of the file.
@@ -207,27 +192,16 @@ fn configuration(
     text += &format!("[[configuration]]\nname = {}\ninstance = {}\n", quoted(name), quoted(&request.instance));
     let mut volumes = request.volumes.iter();
     text += &match volumes.next() {
-        Some(data) => format!("data_volume = {}\n", volume(data)),
+        Some(data) => format!("data_volume = {}\n", volume(data, None)),
         None => "data_volume = \"local\"          # the instance's own disks\n".to_owned(),
     };
     if let Some(log) = volumes.next() {
-        text += &format!("commitlog_volume = {}\n", volume(log));
+        text += &format!("commitlog_volume = {}\n", volume(log, None));
     }
     if let Some(gib) = memory_gib {
         text += &format!("memory_limit_gib = {gib}        # leaves a page cache as much smaller as the data set is\n");
     }
     text
-}
-
-fn volume(request: &VolumeRequest) -> String {
-    let mut keys = format!("type = \"{}\", size_gib = {}", request.kind, request.size_gib);
-    if let Some(iops) = request.iops {
-        keys += &format!(", iops = {iops}");
-    }
-    if let Some(mib) = request.mib_per_s {
-        keys += &format!(", mib_per_s = {mib}");
-    }
-    format!("{{ {keys} }}")
 }
 
 fn workload_and_load(draft: &Draft) -> String {
@@ -333,31 +307,15 @@ scale = {}
     text
 }
 
-/// `r7i-2xlarge-gp3-500-12000`: what was ordered, as far as names may say it.
+/// One for each, all different.
 fn names(requests: &[ClusterRequest]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for request in requests {
-        let mut name = request.instance.replace('.', "-");
-        match request.volumes.first() {
-            None => name += "-local",
-            Some(data) => {
-                name += &format!("-{}-{}", data.kind, data.size_gib);
-                for stated in [data.iops, data.mib_per_s].into_iter().flatten() {
-                    name += &format!("-{stated}");
-                }
-            }
-        }
-        let is_sound = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        name = name.chars().map(|c| if is_sound(c) { c } else { '_' }).collect();
+        let name = name(request);
         let same = names.iter().filter(|n| **n == name || n.starts_with(&format!("{name}--"))).count();
         names.push(if same == 0 { name } else { format!("{name}--{}", same + 1) });
     }
     names
-}
-
-/// A TOML string, whatever is in it.
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }
 
 /// `4_000_000`.

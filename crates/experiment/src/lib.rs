@@ -5,6 +5,7 @@
 
 mod access;
 mod adaptive;
+mod added;
 mod assignment;
 mod attached;
 mod aws;
@@ -36,6 +37,7 @@ mod note;
 mod notes;
 mod objective;
 mod order;
+mod ordered;
 mod own;
 mod own_snapshot;
 mod parse;
@@ -62,6 +64,7 @@ mod words;
 
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use adaptive::{Adaptive, Aim, NextBlock, Rested, Resting, RestsBecause};
+pub use added::{Block, OtherMachine, block_on, with_blocks};
 pub use assignment::{Assignment, set};
 pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
@@ -100,6 +103,7 @@ pub use notes::static_notes;
 pub use objective::{
     DEFAULT_HEADROOM, DecisionRules, DurabilityRule, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective,
 };
+pub use ordered::memory_limit_gib;
 pub use own::{Own, Recording, Replay};
 pub use own_snapshot::{CountedRows, FoundSnapshot, Snapshot, SnapshotTable, StatementSample, WrittenSchema};
 pub use parse::{ParseContext, ReadFor, parse, refuse_unmeasurable};

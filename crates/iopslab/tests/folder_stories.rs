@@ -21,6 +21,7 @@ fn a_folder_has_its_experiment_and_its_latest_run() {
         (&["report"], "iopslab report RUN"),
         (&["compare"], "iopslab compare BEFORE AFTER"),
         (&["size", "--throughput", "9k", "--read-share", "0.8", "--data", "1TB"], "iopslab size RUN..."),
+        (&["next"], "iopslab next RUN"),
     ] {
         let (code, _, stderr) = said(&lab, arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {stderr}");

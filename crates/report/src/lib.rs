@@ -37,7 +37,7 @@ pub use page::{answer_and_evidence, html, watch_page};
 pub use plain::{headline, markdown, terminal};
 pub use plan::plan_table;
 pub use profile::{profile_document, profile_markdown, profile_terminal};
-pub use sizing::{fleets, left_out, sizing, sizing_document};
+pub use sizing::{fleets, foretold, foretold_document, left_out, next, next_document, sizing, sizing_document};
 pub use tier_curve::tier_curves;
 pub use wording::limits::message as limit_message;
 pub use wording::{advice, message};

@@ -1,8 +1,11 @@
 //! What `iopslab size` says to people.
 
 mod fleets;
+mod next;
 mod notes;
 mod words;
+
+pub use next::{foretold, foretold_document, next, next_document};
 
 use ::sizing::{CacheTier, Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
 use analysis::grouped;
@@ -12,7 +15,7 @@ use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{given, number, percent, several, whole_percent};
-use words::{amount, because, counted, doubts, obstacle, short, usd, would_tell};
+use words::{amount, because, counted, doubts, one_left_out, short, usd, would_tell};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
 /// they are made from.
@@ -69,15 +72,6 @@ pub fn fleets(comparison: &FleetComparison, width: usize) -> String {
 /// Why no machine is proposed: each reason with the machines that it holds for, in one line.
 pub fn left_out(all: &[LeftOut]) -> String {
     all.iter().map(one_left_out).collect::<Vec<_>>().join("; ")
-}
-
-fn one_left_out(left: &LeftOut) -> String {
-    let types = several(left.count, "type");
-    let example = match left.count {
-        1 => left.example.clone(),
-        _ => format!("such as {}", left.example),
-    };
-    format!("{types}, {example}: {}", obstacle(&left.why))
 }
 
 /// The first proposal: what a zone has, and its bill.

@@ -3,7 +3,7 @@
 use analysis::LimitKind;
 use experiment::{IoLimits, VolumeSetup};
 
-use super::document::{Demand, HeldOut, Utilisation};
+use super::document::{Demand, Utilisation};
 use super::observation::Observation;
 use super::sstables;
 
@@ -273,11 +273,12 @@ fn two_parts(rows: &[(f64, f64, f64)]) -> (f64, f64) {
     if error(x, 0.0) <= error(0.0, y) { (x, 0.0) } else { (0.0, y) }
 }
 
-/// Cells that are predicted from the others: those of a configuration from all other configurations, in whichever run,
-/// or, with a single configuration, each cell from the other cells.
-pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
+/// Cells that are predicted from the others, each with predicted / measured - 1: those of a configuration from all
+/// other configurations, in whichever run, or, with a single configuration, each cell from the other cells; and whether
+/// whole configurations were held out.
+pub(super) fn held_out(observations: &[Observation<'_>]) -> (Vec<(String, f64)>, bool) {
     let by_configuration = observations.iter().any(|o| !o.is_like(&observations[0]));
-    let errors: Vec<(String, f64)> = observations
+    let errors = observations
         .iter()
         .enumerate()
         .filter(|(_, held)| held.is_capacity())
@@ -292,7 +293,7 @@ pub(super) fn held_out(observations: &[Observation<'_>]) -> HeldOut {
             Some((held.name.clone(), predicted / held.throughput - 1.0))
         })
         .collect();
-    HeldOut::of(&errors, by_configuration)
+    (errors, by_configuration)
 }
 
 #[cfg(test)]

@@ -13,6 +13,9 @@
 //! is extrapolated silently: every figure is *measured*, *interpolated* or *modelled*, what lies outside the measured
 //! range is marked and says in what, and where the model fails its own held-out test (practice: median error above 15
 //! %, 90th percentile above 25 %) it is not used at all.
+//!
+//! The same model says which configuration that was not measured may be a better choice than what leads in a run
+//! ([`next_to_measure`]), and, once it was measured, how right that was ([`foretold`]).
 
 mod candidate;
 mod demand;
@@ -27,11 +30,12 @@ mod target;
 
 pub use document::{
     Allowance, CacheTier, ChangeBecause, Choice, Demand, Doubt, EvidenceFacts, Fleet, FleetComparison, FleetDecision,
-    FleetTotals, FleetUse, HeldOut, Label, LeftOut, Limit, NodesBecause, Note, Obstacle, Proposal, Range, Remark,
-    Sizing, SstablesOfMix, Undecided, Utilisation,
+    FleetTotals, FleetUse, Foretold, ForetoldCell, HeldOut, Label, LeadingPlace, LeftOut, Limit, Measuring,
+    NextToMeasure, NodesBecause, NotPredicted, NotPredictedBecause, Note, NothingBecause, Obstacle, Predicted,
+    Proposal, Range, Remark, Sizing, SstablesOfMix, Undecided, Unmeasured, Utilisation, Worth,
 };
 pub use fleet::compare_fleets;
-pub use search::{CacheMachine, CacheOptions, SizingError, SizingOptions, size};
+pub use search::{CacheMachine, CacheOptions, SizingError, SizingOptions, foretold, left_out, next_to_measure, size};
 pub use target::{Survive, Target, TargetError};
 
 /// More nodes are not proposed.

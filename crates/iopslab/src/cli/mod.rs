@@ -22,6 +22,7 @@ mod init;
 mod latest;
 mod load;
 mod machines;
+mod next;
 mod numbers;
 mod pairs;
 mod plan;
@@ -80,6 +81,7 @@ Examples:
   iopslab catalog cost 'i3.2xlarge*3'         what a cluster costs, line by line
   iopslab size RUN --throughput 60000 --read-share 0.8 --data 2TB
                                               nodes and money for a target, from what RUN measured
+  iopslab next RUN                            what would be worth measuring next, and what to expect of it
   iopslab volume gp3:500GiB:6000 --mount /mnt/v
                                               a directory that is as fast as that volume, for any program
   iopslab db start --nodes 3                  a local Cassandra to play with
@@ -114,6 +116,8 @@ enum Command {
     Catalog(catalog::CatalogArgs),
     /// Nodes and money for a throughput, latency and data target, from measured runs
     Size(size::SizeArgs),
+    /// Which configuration of the catalog would be worth measuring next, by what a run has measured
+    Next(next::NextArgs),
     /// What this machine can and cannot do, and how to fix it
     Doctor(doctor::DoctorArgs),
     /// Remove what interrupted runs left on this machine, on machines of yours, or on AWS
@@ -184,6 +188,7 @@ impl Cli {
             Command::Db(args) => db::run(&args, format),
             Command::Catalog(args) => catalog::run(&args, format),
             Command::Size(args) => size::run(&args, format),
+            Command::Next(args) => next::run(&args, format),
             Command::Doctor(args) => doctor::run(&args, format),
             Command::Clean(args) => clean::run(&args, format),
             Command::Destroy(args) => aws::destroy(&args, format),

@@ -7,11 +7,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use ::catalog::Catalog;
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
 use experiment::{
-    AwsQuotas, AwsSettings, AwsSite, ClientCost, FoundSnapshot, Job, ParseContext, Place, Plan, QuotaNeeds, ReadFor,
-    Recording, Setups,
+    AwsQuotas, AwsSettings, AwsSite, ClientCost, Experiment, FoundSnapshot, Job, ParseContext, Place, Plan, QuotaNeeds,
+    ReadFor, Recording, Setups,
 };
 use guarded::NotPrivate;
 use process::failure::Failure;
@@ -85,8 +86,26 @@ fn of_machines(plan: &Plan) -> Value {
 
 /// The job of the frozen experiment, on what was frozen with it.
 fn parsed_again(directory: &RunDirectory, client: Option<ClientCost>) -> Result<Job, Failure> {
-    let catalog = catalog()?;
     let text = directory.experiment_text().map_err(Failure::input)?;
+    let name = directory.path().join("experiment.toml").display().to_string();
+    let purpose = ReadFor::Run(directory.plan().place.provider());
+    let mut job = experiment::job(&parsed(&catalog()?, directory, (&name, &text), (client, purpose))?);
+    if job.plan.search.is_some() {
+        job.plan.grow(&directory.rounds().map_err(Failure::input)?);
+    }
+    if let Place::AsIs(_) = job.plan.place {
+        use_machines_of(directory, &mut job.setups)?;
+    }
+    Ok(job)
+}
+
+/// An experiment by its text, with what was frozen beside that of a run; its name stands in mistakes.
+pub(super) fn parsed(
+    catalog: &Catalog,
+    directory: &RunDirectory,
+    (name, text): (&str, &str),
+    (client, purpose): (Option<ClientCost>, ReadFor),
+) -> Result<Experiment, Failure> {
     let texts = directory.beside().map_err(Failure::input)?;
     let read = |name: &str| {
         let text = texts.get(name).cloned();
@@ -104,16 +123,7 @@ fn parsed_again(directory: &RunDirectory, client: Option<ClientCost>) -> Result<
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
     let (quotas, machine) = (&quotas, Some(this_machine()));
     let beside = ParseContext { file: &read, recording: &recording, snapshot: &snapshot, quotas, client, machine };
-    let name = directory.path().join("experiment.toml").display().to_string();
-    let experiment = experiment::parse(&catalog, &name, &text, &beside, ReadFor::Run(plan.place.provider()));
-    let mut job = experiment::job(&experiment.map_err(Failure::mistakes)?);
-    if job.plan.search.is_some() {
-        job.plan.grow(&directory.rounds().map_err(Failure::input)?);
-    }
-    if let Place::AsIs(_) = job.plan.place {
-        use_machines_of(directory, &mut job.setups)?;
-    }
-    Ok(job)
+    experiment::parse(catalog, name, text, &beside, purpose).map_err(Failure::mistakes)
 }
 
 /// What AWS granted when the run began: it is held to that, whatever has changed since.

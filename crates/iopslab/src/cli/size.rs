@@ -135,6 +135,33 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
     }
     let directories: Vec<RunDirectory> =
         paths.iter().map(|path| RunDirectory::open(path).map_err(Failure::input)).collect::<Result<_, _>>()?;
+    check_evidence(&directories)?;
+    let target = target(args, &directories)?;
+    target.check().map_err(Failure::input)?;
+    let options = SizingOptions {
+        workloads: known_workloads(args, &directories)?,
+        candidates: requests(&catalog, &args.candidate)?,
+        families: args.family.clone(),
+        architecture: Some(args.arch.clone()),
+        most: args.top.into(),
+        current: requests(&catalog, &args.current)?,
+        cache: args.cache.options(&catalog)?,
+    };
+    let basis = args.basis.basis()?;
+    let measured: Vec<Measured> = directories.iter().map(Measured::read).collect::<Result<_, _>>()?;
+    let runs: Vec<RunEvidence<'_>> =
+        directories.iter().zip(&measured).map(|(directory, measured)| measured.evidence(directory)).collect();
+    check_providers(&runs)?;
+    let answer = ::sizing::size(&catalog, &runs, &target, &options, &basis).map_err(failure)?;
+    match format {
+        Format::Json => println!("{}", pretty(&::report::sizing_document(&answer))),
+        Format::Human => print!("{}", ::report::sizing(&answer, terminal::width())),
+    }
+    Ok(())
+}
+
+/// Refuses runs from which no demand can be learned, with the reason.
+pub(super) fn check_evidence(directories: &[RunDirectory]) -> Result<(), Failure> {
     if let Some(imported) = directories.iter().find(|directory| directory.plan().place.is_imported()) {
         return Err(Failure::input(format!(
             "{} was imported: what an operation takes of CPUs, volumes and memory is not in the results of other tools",
@@ -161,21 +188,11 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         ))
         .help("give runs of YCSB's operations; what was measured stands in the run's own report"));
     }
-    let target = target(args, &directories)?;
-    target.check().map_err(Failure::input)?;
-    let options = SizingOptions {
-        workloads: known_workloads(args, &directories)?,
-        candidates: requests(&catalog, &args.candidate)?,
-        families: args.family.clone(),
-        architecture: Some(args.arch.clone()),
-        most: args.top.into(),
-        current: requests(&catalog, &args.current)?,
-        cache: args.cache.options(&catalog)?,
-    };
-    let basis = args.basis.basis()?;
-    let measured: Vec<Measured> = directories.iter().map(Measured::read).collect::<Result<_, _>>()?;
-    let runs: Vec<RunEvidence<'_>> =
-        directories.iter().zip(&measured).map(|(directory, measured)| measured.evidence(directory)).collect();
+    Ok(())
+}
+
+/// Refuses runs of several providers.
+pub(super) fn check_providers(runs: &[RunEvidence<'_>]) -> Result<(), Failure> {
     let provider = |run: &RunEvidence<'_>| run.plan.place.provider();
     if let Some(other) = runs.iter().find(|run| provider(run) != provider(&runs[0])) {
         return Err(Failure::input(format!(
@@ -186,19 +203,19 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         ))
         .help("give runs of one provider; the provider of a run stands in its environment.json"));
     }
-    let answer = ::sizing::size(&catalog, &runs, &target, &options, &basis).map_err(|error| match error {
+    Ok(())
+}
+
+/// Why there is no answer, with its exit code.
+pub(super) fn failure(error: SizingError) -> Failure {
+    match error {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
         SizingError::NothingFound { ref left_out } => {
             Failure::verdict(format!("{error}: {}", ::report::left_out(left_out)))
         }
         SizingError::ModelRefused { .. } | SizingError::P99 { .. } => Failure::verdict(error),
-    })?;
-    match format {
-        Format::Json => println!("{}", pretty(&::report::sizing_document(&answer))),
-        Format::Human => print!("{}", ::report::sizing(&answer, terminal::width())),
     }
-    Ok(())
 }
 
 /// Two fleets beside each other.

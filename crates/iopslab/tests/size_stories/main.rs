@@ -1,10 +1,11 @@
-//! `iopslab size` on evidence whose truth is known: what it predicts is then simulated. One process, because all
-//! stories read the same evidence, which takes longest to make.
+//! `iopslab size` and `next` on evidence whose truth is known: what they predict is then simulated. One process, as
+//! most stories read the same evidence, which takes longest to make.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod caches;
 mod clusters;
+mod next;
 mod predictions;
 #[path = "../support/mod.rs"]
 mod support;

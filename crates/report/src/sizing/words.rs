@@ -1,8 +1,8 @@
 //! Reasons and doubts in words.
 
-use ::sizing::{Allowance, Doubt, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target};
+use ::sizing::{Allowance, Doubt, LeftOut, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target};
 
-use crate::figures::{given, number, percent, several_of, whole_percent};
+use crate::figures::{given, number, percent, several, several_of, whole_percent};
 
 /// Whole dollars, all digits.
 pub(super) fn usd(amount: f64) -> String {
@@ -55,6 +55,16 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
         Obstacle::NoNodeLeft => "no node would be left".to_owned(),
         Obstacle::Rule(words) => words.clone(),
     }
+}
+
+/// Machines that are left out for one reason.
+pub(super) fn one_left_out(left: &LeftOut) -> String {
+    let types = several(left.count, "type");
+    let example = match left.count {
+        1 => left.example.clone(),
+        _ => format!("such as {}", left.example),
+    };
+    format!("{types}, {example}: {}", obstacle(&left.why))
 }
 
 /// Why so many nodes.

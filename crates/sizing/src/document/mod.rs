@@ -1,6 +1,7 @@
 //! What `iopslab size` answers: the same document for people and for machines.
 
 mod figures;
+mod next;
 mod note;
 mod reason;
 mod tier;
@@ -12,8 +13,12 @@ use serde::{Deserialize, Serialize};
 use crate::target::Target;
 
 pub use figures::{Demand, HeldOut, SstablesOfMix, Utilisation};
+pub use next::{
+    Foretold, ForetoldCell, LeadingPlace, Measuring, NextToMeasure, NotPredicted, NotPredictedBecause, NothingBecause,
+    Predicted, Unmeasured, Worth,
+};
 pub use note::{Note, Remark};
-pub use reason::{Allowance, Doubt, Limit, NodesBecause, Obstacle, Range};
+pub use reason::{Allowance, Doubt, LeftOut, Limit, NodesBecause, Obstacle, Range};
 pub use tier::CacheTier;
 pub use today::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, FleetUse, Undecided};
 
@@ -179,15 +184,4 @@ impl Proposal {
             None => self.configuration.clone(),
         }
     }
-}
-
-/// Types that were not proposed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// Why.
-    pub why: Obstacle,
-    /// How many instance types.
-    pub count: u64,
-    /// One of them.
-    pub example: String,
 }

@@ -213,3 +213,14 @@ pub enum Obstacle {
     /// It breaks a rule of the catalog, in the catalog's words.
     Rule(String),
 }
+
+/// Types that were not proposed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Why.
+    pub why: Obstacle,
+    /// How many instance types.
+    pub count: u64,
+    /// One of them.
+    pub example: String,
+}

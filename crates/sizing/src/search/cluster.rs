@@ -4,7 +4,7 @@ use catalog::{ClusterRequest, InstanceType, MIB, VolumeNeed};
 use experiment::{Configuration, VolumeKind};
 
 use super::machines::Order;
-use super::question::{SAME_CACHE, SAME_MIX, Search};
+use super::question::{CacheBudget, SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::{self, NodeError};
 use crate::demand::{Machine, Work};
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
@@ -78,7 +78,12 @@ impl<'a> Search<'a> {
         let copies = f64::from(self.target.replication_factor);
         let data_bytes = self.target.data_at_the_end() * copies / n * self.facts.on_disk;
         let memory = &self.observations[0].product.memory;
-        let page_cache = memory.page_cache_bytes((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0);
+        let page_cache = match self.cache_budget {
+            CacheBudget::OfMemory(share) => {
+                share * memory.page_cache_bytes((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0)
+            }
+            CacheBudget::Stated(bytes) => bytes,
+        };
         let cache_share = (page_cache / data_bytes).min(1.0);
         let (reads, writes) = self.target.replica_operations();
         Loaded {
@@ -122,7 +127,7 @@ impl<'a> Search<'a> {
         }
         let disk_fill = loaded.data_bytes / node.disk_bytes;
         let mut machine = node.machine.ok_or(Obstacle::DisksUnknown)?;
-        machine.cpus *= self.cpus_worth(name).unwrap_or(1.0);
+        machine.cpus = self.cpus.unwrap_or_else(|| machine.cpus * self.cpus_worth(name).unwrap_or(1.0));
         let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
         let operations = loaded.work.reads + loaded.work.writes;
         let mut allowed = (allowed, allowance);
@@ -215,7 +220,7 @@ enum Measured<'a> {
 
 /// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for
 /// both.
-fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
+pub(super) fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
     let volumes = [Some(&configuration.data_volume), configuration.commitlog_volume.as_ref()];
     let volumes: Vec<_> = volumes.into_iter().flatten().filter(|v| v.kind != VolumeKind::Local).collect();
     let bought: Option<Vec<_>> = volumes.iter().map(|v| v.order).collect();

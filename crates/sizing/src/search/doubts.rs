@@ -52,7 +52,7 @@ impl Search<'_> {
         if !facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES) {
             doubts.push(Doubt::DataPerNode { bytes: loaded.data_bytes, measured: facts.data_bytes_per_node });
         }
-        if self.cpus_worth(&found.instance.name).is_none() {
+        if self.cpus.is_none() && self.cpus_worth(&found.instance.name).is_none() {
             doubts.push(Doubt::CpuSpeed);
         }
         if !facts.vcpus.holds(f64::from(found.instance.vcpus), CARRIES) {

@@ -73,17 +73,23 @@ pub(super) fn cheapest_first(best: Best) -> Vec<Proposal> {
     all
 }
 
+/// Machines that are left out, by the reason; that of most of them first.
+pub fn by_reason(all: impl IntoIterator<Item = (String, Obstacle)>) -> Vec<LeftOut> {
+    let mut left_out: BTreeMap<Obstacle, LeftOut> = BTreeMap::new();
+    for (name, why) in all {
+        let group = left_out.entry(why.clone()).or_insert_with(|| LeftOut { why, count: 0, example: name });
+        group.count += 1;
+    }
+    let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
+    left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
+    left_out
+}
+
 impl Search<'_> {
     /// Every machine of the search: its best clusters, or why there is none.
     pub(super) fn all(&self) -> (Offers, Vec<LeftOut>) {
         let (cheapest, proven, why) = self.best();
-        let mut left_out: BTreeMap<Obstacle, LeftOut> = BTreeMap::new();
-        for (name, why) in why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)) {
-            let group = left_out.entry(why.clone()).or_insert_with(|| LeftOut { why, count: 0, example: name });
-            group.count += 1;
-        }
-        let mut left_out: Vec<LeftOut> = left_out.into_values().collect();
-        left_out.sort_by(|a, b| b.count.cmp(&a.count).then(a.why.cmp(&b.why)));
+        let left_out = by_reason(why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)));
         let offers = Offers { cheapest: cheapest_first(cheapest), proven: cheapest_first(proven) };
         (offers, left_out)
     }
@@ -114,10 +120,7 @@ impl Search<'_> {
                     }
                     continue;
                 }
-                let local = instance.local_disks.iter().map(|_| Order::Local(instance));
-                let kinds = if instance.ebs.is_some() { self.kinds_sold() } else { Vec::new() };
-                let made = kinds.into_iter().map(|kind| Order::Made { instance, kind });
-                for one in local.chain(made) {
+                for one in self.orders(instance) {
                     if let Some(reason) = order(&instance.name, &one) {
                         refused(&instance.name, reason);
                     }
@@ -134,6 +137,13 @@ impl Search<'_> {
         (cheapest, proven, why)
     }
 
+    /// What may be ordered of an instance type: its local disks, and a volume of each type.
+    pub(super) fn orders<'b>(&self, instance: &'b InstanceType) -> Vec<Order<'b>> {
+        let local = instance.local_disks.iter().map(|_| Order::Local(instance));
+        let kinds = if instance.ebs.is_some() { self.kinds_sold() } else { Vec::new() };
+        local.chain(kinds.into_iter().map(|kind| Order::Made { instance, kind })).collect()
+    }
+
     /// Types of volumes that have rules and a price on the basis.
     fn kinds_sold(&self) -> Vec<VolumeType> {
         let is_sold = |kind: &VolumeType| {
@@ -144,7 +154,7 @@ impl Search<'_> {
     }
 
     /// `Err(None)`: nobody asked for it.
-    fn is_searched(&self, instance: &InstanceType) -> Result<(), Option<Obstacle>> {
+    pub(super) fn is_searched(&self, instance: &InstanceType) -> Result<(), Option<Obstacle>> {
         // Those of other clouds are judged where somebody names them: their volumes are not made to measure.
         if instance.cloud() != Cloud::Aws {
             return Err(None);

@@ -1,11 +1,16 @@
 //! The search: for each machine the fewest nodes that meet the target, and the fewest that the evidence carries; then
 //! the cheapest.
 
+mod at_limit;
 mod caches;
 mod cluster;
 mod doubts;
 mod error;
+mod foretold;
+mod lead;
+mod learned;
 mod machines;
+mod next;
 mod nodes;
 mod notes;
 mod options;
@@ -16,6 +21,9 @@ mod tier;
 mod today;
 
 pub use error::SizingError;
+pub use foretold::foretold;
+pub use machines::by_reason as left_out;
+pub use next::next_to_measure;
 pub use options::{CacheMachine, CacheOptions, SizingOptions};
 
 use analysis::RunEvidence;

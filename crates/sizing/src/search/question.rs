@@ -8,7 +8,7 @@ use super::error::SizingError;
 use super::options::SizingOptions;
 use super::tier::Tier;
 use crate::demand::held_out;
-use crate::document::{Demand, EvidenceFacts, LeftOut, Range};
+use crate::document::{Demand, EvidenceFacts, HeldOut, LeftOut, Range};
 use crate::observation::Observation;
 use crate::page_cache;
 use crate::sustained::{SustainedRate, sustained};
@@ -18,6 +18,15 @@ use crate::target::Target;
 pub(super) const SAME_MIX: f64 = 0.02;
 /// Ratios of memory to data this near count as equal, as a share of the measured one.
 pub(super) const SAME_CACHE: f64 = 0.1;
+
+/// What a node has for its page cache.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum CacheBudget {
+    /// This share of what all of its memory leaves.
+    OfMemory(f64),
+    /// So many bytes, whatever memory it has.
+    Stated(f64),
+}
 
 /// What is asked for, and what the evidence says about it.
 #[derive(Clone)]
@@ -31,8 +40,15 @@ pub(super) struct Search<'a> {
     pub(super) facts: EvidenceFacts,
     pub(super) distribution: Distribution,
     pub(super) record_bytes: f64,
+    /// Of the cells that were predicted from the others: predicted / measured - 1.
+    pub(super) errors: Vec<f64>,
     /// Of every node, at the end.
     pub(super) page_cache: PageCache,
+    /// What each node has for it.
+    pub(super) cache_budget: CacheBudget,
+    /// CPUs like those that were measured that each node has, whatever its type; `None`: as many as its vCPUs are
+    /// worth.
+    pub(super) cpus: Option<f64>,
     /// What machines were found to carry under a p99.
     pub(super) sustained: Vec<SustainedRate<'a>>,
     /// The most of each resource that may be used so that a p99 that was asked for is kept; `None`: none was asked for.
@@ -71,6 +87,7 @@ impl<'a> Search<'a> {
         let median =
             |figure: fn(&Observation<'_>) -> f64| stats::median(observations.iter().map(figure)).unwrap_or(1.0);
         let record_bytes = median(|o| o.record_bytes);
+        let (errors, whole_configurations) = held_out(observations);
         let mut search = Self {
             catalog,
             runs,
@@ -93,12 +110,15 @@ impl<'a> Search<'a> {
                 data_bytes_per_node: Range::of(observations.iter().map(|o| o.data_bytes)),
                 on_disk: median(|o| o.on_disk),
                 demand,
-                held_out: held_out(observations),
+                held_out: HeldOut::of(&errors, whole_configurations),
                 p99_utilisation: None,
                 p99_carried: Vec::new(),
             },
             distribution: first.distribution,
             record_bytes,
+            errors: errors.into_iter().map(|(_, error)| error).collect(),
+            cache_budget: CacheBudget::OfMemory(1.0),
+            cpus: None,
             page_cache: page_cache::of_cluster(
                 first.distribution,
                 target.data_at_the_end(),

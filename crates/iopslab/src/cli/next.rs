@@ -1,0 +1,207 @@
+//! `iopslab next`: which configuration of the catalog would be worth measuring, by what a run has measured; and how
+//! right that was.
+
+use std::path::{Path, PathBuf};
+
+use ::catalog::Catalog;
+use ::sizing::{Measuring, NextToMeasure, NothingBecause, Obstacle, SizingOptions, Unmeasured};
+use archive::RunDirectory;
+use clap::Args;
+use controller::Measured;
+use experiment::{OtherMachine, Place, PlannedTrial, ReadFor};
+use process::failure::Failure;
+use process::output::{Format, pretty};
+
+use super::facts::catalog;
+use super::{client_cost, init, latest, resumed, size, terminal};
+
+/// Proposals that an experiment cannot measure, before no more are tried.
+const MOST_REFUSED: usize = 50;
+
+/// What was typed after `next`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  iopslab next                                        # of the latest run of runs/
+  iopslab next runs/kenzan-2018-... --family r7i --family i4i
+  iopslab next RUN --out next.toml && iopslab run next.toml
+  iopslab next NEW_RUN --against RUN                  # predicted from RUN alone, beside what NEW_RUN measured
+
+The proposal that is expected to save most comes first: what it saves times the chance that it holds, by the model's \
+own held-out errors. What has no known error stands below, and says so. Exit 3: the evidence carries no answer.")]
+pub struct NextArgs {
+    /// Run directory to learn from [default: the latest of runs/]
+    run: Option<PathBuf>,
+    /// Write the run's experiment with the proposals added, ready to run
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long, requires = "out")]
+    force: bool,
+    /// How many proposals
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    top: u16,
+    /// Only this family, such as i4i (repeatable)
+    #[arg(long)]
+    family: Vec<String>,
+    /// Architecture to search
+    #[arg(long, default_value = "x86_64")]
+    arch: String,
+    /// Instead: predict RUN's configurations from this earlier run alone, beside what RUN measured
+    #[arg(long, value_name = "EARLIER", conflicts_with_all = ["out", "force", "top", "family", "arch"])]
+    against: Option<PathBuf>,
+}
+
+pub fn run(args: &NextArgs, format: Format) -> Result<(), Failure> {
+    if let Some(out) = &args.out {
+        init::is_free(out, args.force)?;
+    }
+    let catalog = catalog()?;
+    let path = match &args.run {
+        Some(path) => path.clone(),
+        None => latest::run("it: iopslab next RUN")?,
+    };
+    match &args.against {
+        Some(earlier) => beside(&catalog, &path, earlier, format),
+        None => propose(&catalog, &path, args, format),
+    }
+}
+
+fn propose(catalog: &Catalog, path: &Path, args: &NextArgs, format: Format) -> Result<(), Failure> {
+    let directory = RunDirectory::open(path).map_err(Failure::input)?;
+    size::check_evidence(std::slice::from_ref(&directory))?;
+    if matches!(directory.plan().place, Place::Existing(_) | Place::AsIs(_)) {
+        return Err(Failure::input(format!(
+            "{} measured machines as they are: another machine of the catalog cannot be added to it",
+            path.display()
+        ))
+        .help("machines for a target: iopslab size RUN --throughput N --read-share S --data SIZE"));
+    }
+    let measured = Measured::read(&directory)?;
+    let options = SizingOptions {
+        families: args.family.clone(),
+        architecture: Some(args.arch.clone()),
+        most: args.top.into(),
+        ..SizingOptions::default()
+    };
+    let answer = ::sizing::next_to_measure(catalog, &measured.evidence(&directory), &options);
+    let mut answer = answer.map_err(size::failure)?;
+    let experiment = Frozen::of(catalog, &directory)?;
+    experiment.keep_measurable(&mut answer, options.most)?;
+    match format {
+        Format::Json => println!("{}", pretty(&::report::next_document(&answer))),
+        Format::Human => print!("{}", ::report::next(&answer, terminal::width())),
+    }
+    let blocks: Vec<&str> =
+        answer.proposals.iter().filter_map(|p| Some(p.measuring.as_ref()?.block.as_str())).collect();
+    match &args.out {
+        Some(out) if blocks.is_empty() => eprintln!("nothing to add: {} is not written", out.display()),
+        Some(out) => {
+            let text = experiment::with_blocks(&experiment.text, blocks);
+            experiment.plan_of(&text)?;
+            init::write(out, args.force, &text)?;
+            let out = out.display();
+            eprintln!("wrote {out}; next: iopslab plan {out}, then iopslab run {out}");
+        }
+        None if format == Format::Human => {
+            blocks.iter().for_each(|block| println!("\n{}", block.trim_end()));
+        }
+        None => {}
+    }
+    match &answer.because {
+        Some(why) if !why.is_answer() => Err(Failure::verdict("the evidence does not say what to measure next")),
+        _ => Ok(()),
+    }
+}
+
+/// The experiment of a run, as it was frozen.
+struct Frozen<'a> {
+    catalog: &'a Catalog,
+    directory: &'a RunDirectory,
+    text: String,
+}
+
+impl<'a> Frozen<'a> {
+    fn of(catalog: &'a Catalog, directory: &'a RunDirectory) -> Result<Self, Failure> {
+        let text = directory.experiment_text().map_err(Failure::input)?;
+        Ok(Self { catalog, directory, text })
+    }
+
+    /// Of the proposals the first that the experiment can measure where it was carried out, so many at the most, with
+    /// what that takes; what it cannot measure is left out with the reason.
+    fn keep_measurable(&self, answer: &mut NextToMeasure, most: usize) -> Result<(), Failure> {
+        if answer.proposals.is_empty() {
+            return Ok(());
+        }
+        // Where the text itself is refused, no proposal is to blame.
+        self.plan_of(&self.text)?;
+        let (mut kept, mut refused) = (Vec::new(), Vec::new());
+        for one in std::mem::take(&mut answer.proposals) {
+            if kept.len() == most || refused.len() == MOST_REFUSED {
+                break;
+            }
+            match self.measuring(&one) {
+                Ok(it) => kept.push(Unmeasured { measuring: Some(it), ..one }),
+                Err(why) => refused.push((one.configuration, Obstacle::Rule(why))),
+            }
+        }
+        let all = refused.len() as u64;
+        answer.left_out.extend(::sizing::left_out(refused));
+        answer.because = kept.is_empty().then_some(NothingBecause::NotMeasurable { refused: all });
+        answer.proposals = kept;
+        Ok(())
+    }
+
+    /// What it takes to measure a configuration, or why this experiment cannot.
+    fn measuring(&self, one: &Unmeasured) -> Result<Measuring, String> {
+        let other = OtherMachine {
+            like: &one.like,
+            request: &one.request,
+            era: one.era.as_deref(),
+            memory_limit_gib: one.memory_limit_gib,
+        };
+        let block = experiment::block_on(&self.text, other)?;
+        let text = experiment::with_blocks(&self.text, [block.text.as_str()]);
+        let plan = self.plan_of(&text).map_err(|refused| refused.message)?;
+        let known = self.directory.plan();
+        let is_new = |trial: &&PlannedTrial| {
+            let cell = plan.cells.iter().find(|cell| cell.id == trial.cell);
+            cell.is_some_and(|cell| known.configuration(&cell.configuration).is_none())
+        };
+        let is_first = |trial: &&PlannedTrial| plan.adaptive.as_ref().is_none_or(|a| trial.block <= a.blocks_min);
+        let trials: Vec<&PlannedTrial> = plan.trials.iter().filter(is_new).filter(is_first).collect();
+        if trials.is_empty() {
+            return Err("the experiment measures some of its cells alone ([load] only)".to_owned());
+        }
+        let seconds: f64 = trials.iter().map(|trial| plan.seconds_of(trial)).sum();
+        Ok(Measuring { name: block.name, block: block.text, trials: trials.len() as u64, seconds })
+    }
+
+    /// The plan of a text, on what was frozen with the run.
+    fn plan_of(&self, text: &str) -> Result<experiment::Plan, Failure> {
+        let name = self.directory.path().join("experiment.toml").display().to_string();
+        let purpose = ReadFor::PlanOf(self.directory.plan().place.provider());
+        let client = client_cost::known();
+        let experiment = resumed::parsed(self.catalog, self.directory, (&name, text), (client, purpose))?;
+        Ok(experiment::plan(&experiment))
+    }
+}
+
+/// What an earlier run alone says of a run, beside what that measured.
+fn beside(catalog: &Catalog, run: &Path, earlier: &Path, format: Format) -> Result<(), Failure> {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if whole(run) == whole(earlier) {
+        return Err(Failure::input(format!("{} is given twice: it would foretell itself", run.display())));
+    }
+    let open = |path: &Path| RunDirectory::open(path).map_err(Failure::input);
+    let directories = [open(run)?, open(earlier)?];
+    size::check_evidence(&directories)?;
+    let measured = [Measured::read(&directories[0])?, Measured::read(&directories[1])?];
+    let runs = [measured[0].evidence(&directories[0]), measured[1].evidence(&directories[1])];
+    size::check_providers(&runs)?;
+    let answer = ::sizing::foretold(catalog, &runs[0], &runs[1]).map_err(size::failure)?;
+    match format {
+        Format::Json => println!("{}", pretty(&::report::foretold_document(&answer))),
+        Format::Human => print!("{}", ::report::foretold(&answer, terminal::width())),
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! What would be worth measuring next: proposed, measured, and the prediction beside the measurement.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::support::Laboratory;
+use super::{MEASURED, evidence, experiment, run};
+
+/// As many repetitions as can be tested, with page caches that are filled.
+const DECIDED: &str = "concurrency = [128]\ncache = \"warm\"\nwarmup_s = 20\nrepetitions = 3";
+
+fn next(lab: &Laboratory, run: &str, more: &[&str]) -> Value {
+    lab.exits(0, &[&["--format", "json", "next", run], more].concat()).json()
+}
+
+fn figure(of: &Value, key: &str) -> f64 {
+    of[key].as_f64().unwrap_or_else(|| panic!("{key}: {of}"))
+}
+
+/// Each proposal says what it is worth and how sure that is; in the order of what measuring it may save.
+fn check_proposals(answer: &Value) {
+    let (places, proposals) = (answer["places"].as_array().unwrap(), answer["proposals"].as_array().unwrap());
+    assert!(!places.is_empty() && !proposals.is_empty(), "{answer:#}");
+    let measured: Vec<String> = MEASURED.iter().map(|(one, iops)| format!("{one}+io1:1000GiB:{iops}")).collect();
+    let mut before = f64::INFINITY;
+    let mut were_known = true;
+    for p in proposals {
+        assert!(!measured.iter().any(|one| p["configuration"] == *one), "{p}");
+        let is_known = !p["worth"].is_null();
+        let is_within = p["beyond_evidence"].as_array().unwrap().is_empty();
+        assert_eq!(is_known, is_within, "no chance without an error, and no error outside the measured range: {p}");
+        assert_eq!(is_known, !p["error"].is_null(), "{p}");
+        let worth = match is_known {
+            true => {
+                let chance = figure(&p["worth"], "chance");
+                assert!(chance > 0.0 && chance < 1.0, "it may hold, and nothing is certain: {p}");
+                figure(&p["worth"], "expected_usd_per_month")
+            }
+            false => figure(p, "saves_usd_per_month"),
+        };
+        assert!(worth > 0.0, "{p}");
+        assert!(were_known || !is_known, "what has no known error stands below: {answer:#}");
+        assert!(worth <= before || were_known != is_known, "{answer:#}");
+        (before, were_known) = (worth, is_known);
+        // What it saves for the throughput of what leads, where that is least.
+        let saves = places.iter().zip(p["predicted"].as_array().unwrap()).map(|(place, predicted)| {
+            let ratio = figure(predicted, "operations_per_s") / figure(place, "operations_per_s");
+            assert!((ratio / figure(predicted, "ratio") - 1.0).abs() < 1e-9, "{p}");
+            figure(place, "usd_per_month") - figure(p, "usd_per_month") / ratio
+        });
+        let least = saves.fold(f64::INFINITY, f64::min);
+        assert!((least - figure(p, "saves_usd_per_month")).abs() < 1e-6 * figure(p, "usd_per_month"), "{p}");
+        assert_eq!(p["measuring"]["trials"], 9, "three workloads, three repetitions: {p}");
+        assert!(figure(&p["measuring"], "seconds") > 0.0, "{p}");
+    }
+}
+
+#[test]
+fn a_proposal_is_measured_and_what_was_predicted_stands_beside_it() {
+    let lab = Laboratory::new();
+    let decided = run(&lab, "decided", &experiment("decided", 100, &MEASURED, DECIDED, ""));
+    let answer = next(&lab, &decided, &[]);
+    check_proposals(&answer);
+    let first = &answer["proposals"][0];
+    println!("{}", first["sentences"]);
+
+    // For people: the sentence, what it is worth, and the block to add.
+    let shown = lab.exits(0, &["next", &decided]).stdout;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for sentence in first["sentences"].as_array().unwrap() {
+        assert!(words.contains(sentence.as_str().unwrap()), "{sentence}: {shown}");
+    }
+    assert!(shown.contains(first["measuring"]["block"].as_str().unwrap().trim_end()), "{shown}");
+
+    // The whole experiment with the first one added; it is there once.
+    let said = lab.exits(0, &["next", &decided, "--top", "1", "--out", "next.toml"]);
+    assert!(said.stderr.contains("wrote next.toml; next: iopslab plan next.toml"), "{}", said.stderr);
+    let text = std::fs::read_to_string(lab.path().join("next.toml")).unwrap();
+    assert_eq!(text.matches("[[configuration]]").count(), MEASURED.len() + 1, "{text}");
+    let there = lab.exits(2, &["next", &decided, "--out", "next.toml"]).stderr;
+    assert!(there.contains("next.toml is there already"), "{there}");
+
+    // Measured (here: simulated), its prediction from the earlier run alone stands beside it.
+    lab.exits(0, &["run", "next.toml", "--provider", "simulated", "--out", "run-next"]);
+    let measured = lab.run_in("run-next").display().to_string();
+    let beside = next(&lab, &measured, &["--against", &decided]);
+    let cells = beside["cells"].as_array().unwrap();
+    assert!(!cells.is_empty(), "{beside:#}");
+    let name = first["measuring"]["name"].as_str().unwrap();
+    for cell in cells {
+        assert!(cell["cell"].as_str().unwrap().starts_with(&format!("{name}.")), "{cell}");
+        let (predicted, real) = (figure(cell, "predicted_operations_per_s"), figure(cell, "measured_operations_per_s"));
+        println!("{}: predicted {predicted:.0}, simulated {real:.0}", cell["cell"]);
+        assert!((figure(cell, "off") - (predicted / real - 1.0)).abs() < 1e-9, "{cell}");
+        assert!(figure(cell, "off").abs() < 0.25, "{cell}");
+    }
+    assert_eq!(beside["measured_by_both"].as_array().unwrap().len(), MEASURED.len(), "{beside:#}");
+    let shown = lab.exits(0, &["next", &measured, "--against", &decided]).stdout;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(beside["sentences"][0].as_str().unwrap()), "{shown}");
+
+    // Where what leads costs next to nothing, nothing is worth measuring, and it says so.
+    cheapen(Path::new(&decided));
+    let nothing = next(&lab, &decided, &["--out", "none.toml"]);
+    assert_eq!((&nothing["because"]["kind"], &nothing["proposals"]), (&json!("nothing_better"), &json!([])));
+    let sentence = nothing["sentences"][0].as_str().unwrap();
+    assert!(sentence.starts_with("Nothing is worth measuring next: of "), "{sentence}");
+    assert!(sentence.contains("none gives more for its money than what leads, by more than 5 %"), "{sentence}");
+    assert!(!lab.path().join("none.toml").exists());
+}
+
+/// Every configuration of a run for a dollar a month.
+fn cheapen(run: &Path) {
+    let path = run.join("plan.json");
+    let mut plan: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    for money in plan["money"]["configurations"].as_array_mut().unwrap() {
+        money["usd_per_month"] = json!(1.0);
+    }
+    std::fs::write(&path, plan.to_string()).unwrap();
+}
+
+#[test]
+fn where_nothing_leads_yet_nothing_is_proposed() {
+    let lab = Laboratory::new();
+    // Two repetitions cannot be tested.
+    let evidence = evidence(&lab);
+    let said = lab.exits(3, &["--format", "json", "next", evidence]);
+    let answer = said.json();
+    assert_eq!(answer["because"], json!({"kind": "no_place"}), "{answer:#}");
+    let not_predicted = answer["not_predicted"].as_array().unwrap();
+    assert_eq!(not_predicted.len(), 3);
+    assert!(not_predicted.iter().all(|place| place["why"] == json!({"kind": "no_leader"})), "{answer:#}");
+    assert!(said.stderr.contains("the evidence does not say what to measure next"), "{}", said.stderr);
+
+    let twice = lab.exits(2, &["next", evidence, "--against", evidence]).stderr;
+    assert!(twice.contains("is given twice: it would foretell itself"), "{twice}");
+    let both = lab.exits(2, &["next", evidence, "--against", evidence, "--out", "next.toml"]).stderr;
+    assert!(both.contains("cannot be used with"), "{both}");
+}
+
+#[test]
+fn a_model_that_fails_its_own_test_proposes_nothing() {
+    let lab = Laboratory::new();
+    // A machine of half the speed that nothing in the experiment distinguishes.
+    let text = experiment("odd", 100, &MEASURED, DECIDED, "speed = { r4-xlarge-8000 = 0.4 }");
+    let odd = run(&lab, "odd", &text);
+    let answer = lab.exits(3, &["--format", "json", "next", &odd]).json();
+    let because = &answer["because"];
+    assert_eq!((&because["kind"], &answer["proposals"]), (&json!("model_refused"), &json!([])), "{answer:#}");
+    assert!(figure(because, "median_error") > 0.15 || figure(because, "p90_error") > 0.25, "{because}");
+    let sentence = answer["sentences"][0].as_str().unwrap();
+    assert!(sentence.contains("the model may not be used on this evidence: held out, its error is"), "{sentence}");
+}
