@@ -6,7 +6,8 @@ use crate::{DataLayout, Experiment, Note, Provider, Setup, VolumeSetup, setups};
 /// CPU that it takes for a request, seconds (docs/emulation.md: 70 to 153 us, most where requests are few).
 const REQUEST_S: f64 = 150e-6;
 /// Requests a second that a database makes at the most for each CPU it has, whatever its volumes would let through.
-/// Measured: 5,740 operations a second of a Cassandra with one CPU, 0.9 reads of the device each (README, local-nvme).
+/// Measured: 5,740 operations a second of a Cassandra with one CPU, 0.9 reads of the device each (docs/emulation.md,
+/// local-nvme).
 const REQUESTS_PER_CPU: f64 = 6_000.0;
 
 /// What this machine has for volumes that are served.
