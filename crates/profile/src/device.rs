@@ -1,7 +1,7 @@
 //! What a host's device was asked for, second by second and minute by minute, from samples of its counters.
 
 use catalog::MIB;
-use evidence::HostSample;
+use evidence::{EbsFigures, HostSample};
 use serde::Serialize;
 
 use crate::capacity::Allowed;
@@ -19,7 +19,7 @@ const LEAST_MINUTE_S: f64 = 30.0;
 /// The percentile of seconds.
 const P99: f64 = 0.99;
 
-/// What is judged of a sample of a host. All of an observation are kept, and a week of these takes 100 MB.
+/// What is judged of a sample of a host. All of an observation are kept, and a week of these takes 130 MB.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moment {
     /// The host's wall clock, Unix milliseconds.
@@ -30,6 +30,9 @@ pub struct Moment {
     pub available_bytes: Option<f64>,
     /// Counters of the data's device; `None`: it was not seen.
     pub data: Option<DeviceCounters>,
+    /// Time for which more was asked of it than EBS lets through, seconds: requests and bytes of the volume, then those
+    /// of the instance's path. `None`: it is no volume of EBS that says so.
+    pub held_back_s: [Option<f64>; 4],
 }
 
 /// Counters of a device, as [`evidence::VolumeFigures`] has them.
@@ -55,6 +58,15 @@ impl From<&HostSample> for Moment {
     /// An agent that only watches sees one device of data.
     fn from(sample: &HostSample) -> Self {
         let data = sample.volumes.iter().find(|(role, _)| role.is_data());
+        let ebs = sample.ebs.iter().find(|(role, _)| role.is_data());
+        let held_back = |counts: &EbsFigures| {
+            [
+                counts.volume_iops_exceeded_s,
+                counts.volume_bytes_exceeded_s,
+                counts.instance_iops_exceeded_s,
+                counts.instance_bytes_exceeded_s,
+            ]
+        };
         Self {
             unix_ms: sample.unix_ms,
             process_cpu_s: sample.host.process_cpu_s,
@@ -68,6 +80,7 @@ impl From<&HostSample> for Moment {
                 busy_s: device.busy_s,
                 weighted_busy_s: device.weighted_busy_s,
             }),
+            held_back_s: ebs.map_or([None; 4], |(_, counts)| held_back(counts)),
         }
     }
 }
@@ -150,7 +163,8 @@ pub struct DeviceUse {
     pub busiest_minute: Asked,
     /// The 99th percentile of seconds, of each figure.
     pub p99_second: Asked,
-    /// Share of seconds in which what is bought was used to its limit; `None`: it is not known what that is.
+    /// Share of seconds in which what is bought was used to its limit, or share of the time for which EBS says so, if
+    /// that is more; `None`: neither is known.
     pub at_limit: Option<f64>,
     /// Requests under way in the mean of a second: 99th percentile of seconds.
     pub queue_p99: Option<f64>,
@@ -185,6 +199,8 @@ struct Second {
     queue: Option<f64>,
     read_ms: Option<f64>,
     cpus: Option<f64>,
+    /// Share of it for which EBS held something back.
+    held_back: Option<f64>,
 }
 
 /// `None`: the device of its data was not seen for a second.
@@ -208,10 +224,12 @@ pub(crate) fn device(seen: &HostSeen, allowed: Option<&Allowed>) -> Option<Devic
     }
     let whole: f64 = seconds.iter().map(|second| second.seconds).sum();
     let p99_second = each_figure(|of| quantile(&seconds, |second| Some(of(&second.asked)), P99))?;
-    let limits = allowed.map(|allowed| {
+    let by_rate = allowed.map(|allowed| {
         let is_at = |second: &&Second| second.asked.share_of(allowed) >= AT_LIMIT;
         seconds.iter().filter(is_at).map(|second| second.seconds).sum::<f64>() / whole
     });
+    // EBS sees what a device alone does not show: bursts within a second, and what shares the instance's path.
+    let by_ebs = mean(&seconds, |second| second.held_back);
     let read_ms = |q: f64| quantile(&seconds, |second| second.read_ms, q);
     let cpus: &dyn Fn(&Second) -> Option<f64> = &|second| second.cpus;
     let cpu = mean(&seconds, cpus).zip(busiest_minute(&seconds, cpus));
@@ -223,7 +241,7 @@ pub(crate) fn device(seen: &HostSeen, allowed: Option<&Allowed>) -> Option<Devic
         left_out,
         busiest_minute: each_figure(|of| busiest_minute(&seconds, &|second| Some(of(&second.asked))))?,
         p99_second,
-        at_limit: limits,
+        at_limit: by_rate.into_iter().chain(by_ebs).reduce(f64::max),
         queue_p99: quantile(&seconds, |second| second.queue, P99),
         busy: mean(&seconds, |second| second.busy),
         read_ms: read_ms(0.5).zip(read_ms(P99)),
@@ -266,7 +284,15 @@ fn second((before, after): (&Moment, &Moment), length_s: f64, began_ms: i64) -> 
         queue: grown(|volume| volume.weighted_busy_s).map(|sum| sum / length_s),
         read_ms: waited.filter(|_| reads > 0.0).map(|waited| waited / reads * 1e3),
         cpus: cpu.filter(|cpu| *cpu >= 0.0).map(|cpu| cpu / length_s),
+        held_back: held_back((before, after), length_s),
     })
+}
+
+/// What was held back the longest: requests and bytes may be at the same time. A counter that went back says nothing.
+fn held_back((before, after): (&Moment, &Moment), length_s: f64) -> Option<f64> {
+    let counts = before.held_back_s.into_iter().zip(after.held_back_s);
+    let grown = counts.filter_map(|(then, now)| Some(now? - then?)).filter(|more| *more >= 0.0);
+    grown.reduce(f64::max).map(|seconds| (seconds / length_s).min(1.0))
 }
 
 /// Over the seconds in which it is known.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use catalog::{Basis, Catalog, ClusterRequest};
-use evidence::{HostFigures, HostSample, VolumeFigures};
+use evidence::{EbsFigures, HostFigures, HostSample, VolumeFigures};
 use experiment::{Experiment, ParseContext, ReadFor, VolumeRole};
 
 use super::*;

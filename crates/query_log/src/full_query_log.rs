@@ -40,9 +40,9 @@ struct Fields<'a> {
     protocol: Option<i64>,
     options: Option<&'a [u8]>,
     keyspace: Option<&'a str>,
-    query: Option<&'a str>,
+    query: Option<String>,
     batch_type: Option<&'a str>,
-    queries: Vec<&'a str>,
+    queries: Vec<String>,
     values: Vec<Value<'a>>,
 }
 
@@ -70,11 +70,11 @@ impl<'a> Fields<'a> {
             b"protocol-version" => self.protocol = Some(wire.integer()?),
             b"query-options" => self.options = wire.bytes()?,
             b"keyspace" => self.keyspace = wire.text()?,
-            b"query" => self.query = wire.text()?,
+            b"query" => self.query = wire.any_text()?,
             b"batch-type" => self.batch_type = wire.text()?,
             b"queries" => {
                 for _ in 0..wire.count(1)? {
-                    let query = wire.text()?.ok_or_else(|| wire.error("a query of a batch is null"))?;
+                    let query = wire.any_text()?.ok_or_else(|| wire.error("a query of a batch is null"))?;
                     self.queries.push(query);
                 }
             }
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
         let options = self.options.ok_or_else(|| missing("query-options"))?;
         let options = Options::read(options, protocol, |what| wire.error(what))?;
         let (text, values) = match self.kind {
-            Some("single-query") => (self.query.ok_or_else(|| missing("query"))?.to_owned(), options.values),
+            Some("single-query") => (self.query.ok_or_else(|| missing("query"))?, options.values),
             Some("batch") => {
                 let kind = match self.batch_type.ok_or_else(|| missing("batch-type"))? {
                     "LOGGED" => "",
@@ -128,7 +128,7 @@ impl<'a> Fields<'a> {
 }
 
 /// A batch of statements as one, whose values are those of all of them: it does the same, and is prepared once.
-fn batch(kind: &str, queries: &[&str]) -> String {
+fn batch(kind: &str, queries: &[String]) -> String {
     let queries = queries.iter().map(|query| query.trim().trim_end_matches(';').trim_end());
     let each = queries.map(|query| format!("{query}; ")).collect::<String>();
     format!("BEGIN {kind}BATCH {each}APPLY BATCH")
@@ -142,6 +142,6 @@ mod tests {
     fn a_batch_is_one_statement() {
         let queries = ["INSERT INTO a (k) VALUES (?);", " UPDATE b SET v = ? WHERE k = ? "];
         let expected = "BEGIN UNLOGGED BATCH INSERT INTO a (k) VALUES (?); UPDATE b SET v = ? WHERE k = ?; APPLY BATCH";
-        assert_eq!(batch("UNLOGGED ", &queries), expected);
+        assert_eq!(batch("UNLOGGED ", &queries.map(str::to_owned)), expected);
     }
 }

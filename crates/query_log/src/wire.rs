@@ -163,15 +163,27 @@ impl<'a> Wire<'a> {
 
     /// A text; `None`: null.
     pub(crate) fn text(&mut self) -> Result<Option<&'a str>, LogError> {
-        let bytes = match self.next_code()? {
-            code::NULL => return Ok(None),
-            code::STRING_ANY => self.stop_bit_bytes()?,
-            short @ code::STRING_0.. => self.take(usize::from(short - code::STRING_0))?,
-            other => return Err(self.error(format!("a text belongs here, not code {other:#04x}"))),
-        };
+        let Some(bytes) = self.text_bytes()? else { return Ok(None) };
         std::str::from_utf8(bytes)
             .map(Some)
             .map_err(|error| self.error(format!("the text before is no UTF-8: {error}")))
+    }
+
+    /// A text that may have any letter; `None`: null. Each of Java's `char`s is written by itself
+    /// (`BytesInternal.appendUtf8Char`), so that a letter beyond U+FFFF has two surrogates of three bytes each.
+    pub(crate) fn any_text(&mut self) -> Result<Option<String>, LogError> {
+        let Some(bytes) = self.text_bytes()? else { return Ok(None) };
+        let text = std::str::from_utf8(bytes).map(str::to_owned).ok().or_else(|| of_chars(bytes));
+        text.map(Some).ok_or_else(|| self.error("the text before is no UTF-8"))
+    }
+
+    fn text_bytes(&mut self) -> Result<Option<&'a [u8]>, LogError> {
+        match self.next_code()? {
+            code::NULL => Ok(None),
+            code::STRING_ANY => self.stop_bit_bytes().map(Some),
+            short @ code::STRING_0.. => self.take(usize::from(short - code::STRING_0)).map(Some),
+            other => Err(self.error(format!("a text belongs here, not code {other:#04x}"))),
+        }
     }
 
     /// Bytes; `None`: null.
@@ -212,6 +224,25 @@ impl<'a> Wire<'a> {
     }
 }
 
+/// The text of these UTF-16 units, each of which has the bytes that UTF-8 gives a letter of that number.
+fn of_chars(bytes: &[u8]) -> Option<String> {
+    let low = |byte: &u8| u16::from(*byte & 0x3f);
+    let (mut units, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let [first, after @ ..] = rest {
+        let (unit, left) = match (*first, after) {
+            (0..0x80, left) => (u16::from(*first), left),
+            (0xC0..0xE0, [second @ 0x80..0xC0, left @ ..]) => ((u16::from(*first & 0x1f) << 6) | low(second), left),
+            (0xE0..0xF0, [second @ 0x80..0xC0, third @ 0x80..0xC0, left @ ..]) => {
+                ((u16::from(*first & 0x0f) << 12) | (low(second) << 6) | low(third), left)
+            }
+            _ => return None,
+        };
+        units.push(unit);
+        rest = left;
+    }
+    String::from_utf16(&units).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,6 +280,20 @@ mod tests {
         assert_eq!(wire(&[0x80, 3, 0x8A, 1, 2]).bytes(), Ok(Some(&[1, 2][..])));
         assert_eq!(wire(&[0x80, 1, 0x8A]).bytes(), Ok(Some(&[][..])));
         assert_eq!(wire(&[0x81, 3, 0, 0x8A, 1, 2]).bytes(), Ok(Some(&[1, 2][..])));
+    }
+
+    /// U+1F6D2 as Chronicle writes it, and as UTF-8 has it.
+    #[test]
+    fn a_letter_beyond_16_bits_is_two_of_java_s_chars() {
+        let of_java = [0xED, 0xA0, 0xBD, 0xED, 0xBB, 0x92];
+        let written = |bytes: &[u8]| [&[0xE0 + bytes.len() as u8][..], bytes].concat();
+        let read = |bytes: &[u8]| wire(&written(bytes)).any_text().map(Option::unwrap_or_default);
+        assert_eq!(read(&[&of_java[..], "=ü€".as_bytes()].concat()).unwrap(), "\u{1F6D2}=ü€");
+        assert_eq!(read("\u{1F6D2}".as_bytes()).unwrap(), "\u{1F6D2}");
+        assert_eq!(wire(&[0xBB]).any_text(), Ok(None));
+        for broken in [&of_java[..3], &of_java[..5], &[0xFF], &[0xC3, 0x41]] {
+            assert!(read(broken).unwrap_err().message.contains("no UTF-8"), "{broken:?}");
+        }
     }
 
     #[test]

@@ -80,7 +80,9 @@ pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directori
 
 /// The same with those that another cluster has written, as `nodetool import --no-tokens` does: they are read for
 /// damage first, and which of them were repaired, or had which level, is forgotten. Rows of other nodes come with
-/// them: see [`clean_up`].
+/// them: see [`clean_up`]. Asked to check tokens, a node would take no part of a directory that has a row of another
+/// node, rather than its own rows of it (`SSTableImporter.verifySSTableForImport`). Each SSTable has a new name there
+/// (`ColumnFamilyStore.getUniqueDescriptorFor`), so that equal names in several directories do no harm.
 ///
 /// # Errors
 /// As [`import_sstables`].

@@ -46,6 +46,10 @@ fn snapshots_of_two_nodes_are_found_as_nodetool_leaves_them() {
     assert_eq!((places.len(), bytes), (2, 18));
     let copied = places[0].join(format!("ycsb/carts-{:032x}/nb-2-big-Data.db", 0));
     assert_eq!(fs::read_to_string(copied).unwrap(), "data");
+    // Both nodes have a file of this name, and neither overwrites that of the other.
+    for (number, place) in places.iter().enumerate() {
+        assert!(place.join(format!("ycsb/carts-{number:032x}/nb-1-big-Data.db")).exists(), "{}", place.display());
+    }
     assert_eq!(read.copy(&["other".to_owned()], place, &mut |_| {}, &|| false).unwrap(), Vec::<PathBuf>::new());
 
     let tables = vec![carts];
