@@ -1,5 +1,7 @@
 //! A user's file of SQL: what is read of it, what its markers mean, and what its requests ask for.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use std::sync::Arc;

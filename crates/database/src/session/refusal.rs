@@ -94,7 +94,7 @@ impl Refusal {
                 "name a certificate that it trusts: tls = { client_cert = \"...\", client_key = \"...\" }, or \
                  --tls-cert and --tls-key"
             }
-            Self::WithoutTls => "build it with: cargo build --release --features tls; released binaries have it",
+            Self::WithoutTls => "build it with: cargo build --release --features tls",
             Self::File { .. } | Self::Tls(_) | Self::Other(_) => return None,
         };
         Some(help.to_owned())

@@ -239,7 +239,7 @@ impl Question<'_> {
         let each = self.places.iter().zip(predicted).map(|(asked, predicted)| {
             let (place, operations_per_s) = (&asked.lead.place, predicted.operations_per_s / (1.0 + off));
             let spent = spent(place, usd, operations_per_s);
-            (spent * (1.0 + self.plan.decision.margin) < place.usd_per_month).then(|| place.usd_per_month - spent)
+            (spent * (1.0 + self.plan.decision.margin) < place.usd_per_month).then_some(place.usd_per_month - spent)
         });
         each.reduce(|least, saved| Some(least?.min(saved?))).flatten()
     }

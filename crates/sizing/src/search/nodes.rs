@@ -25,8 +25,9 @@ impl Search<'_> {
         let zones = self.target.zones;
         let alone = self.target.nodes_down(zones) >= zones;
         let least = self.target.replication_factor.div_ceil(zones).max(if alone { 2 } else { 1 });
-        let fewest = self.fewest(order, least, MOST_NODES / zones)?;
-        let larger = || fewest..=fewest + LARGER_CLUSTERS;
+        let most = self.most_per_zone();
+        let fewest = self.fewest(order, least, most)?;
+        let larger = || fewest..=most.min(fewest + LARGER_CLUSTERS);
         let cheapest = self.cheapest_of(order, least, larger())?;
         let proven = if cheapest.beyond_evidence.is_empty() {
             Some(cheapest.clone())
@@ -34,6 +35,11 @@ impl Search<'_> {
             self.fewest_proven(order, fewest).and_then(|first| self.cheapest_proven(order, least, fewest, first))
         };
         Ok((cheapest, proven))
+    }
+
+    /// What keeps a cluster within [`MOST_NODES`].
+    fn most_per_zone(&self) -> PerZone {
+        MOST_NODES / self.target.zones
     }
 
     fn meets(&self, order: &Order<'_>, per_zone: PerZone) -> Result<Found<'_>, Obstacle> {
@@ -70,7 +76,7 @@ impl Search<'_> {
     fn fewest_proven(&self, order: &Order<'_>, from: PerZone) -> Option<PerZone> {
         let is_proven = |per_zone| self.meets(order, per_zone).is_ok_and(|found| self.doubts(&found).is_empty());
         let mut low = from;
-        for per_zone in growing(from) {
+        for per_zone in growing(from, self.most_per_zone()) {
             let found = self.meets(order, per_zone).ok()?;
             let doubts = self.doubts(&found);
             if doubts.is_empty() {
@@ -102,7 +108,7 @@ impl Search<'_> {
             }
         };
         let mut best: Option<Proposal> = None;
-        for per_zone in first..=first + LARGER_CLUSTERS {
+        for per_zone in first..=self.most_per_zone().min(first + LARGER_CLUSTERS) {
             let Ok(proposal) = priced(per_zone, because.clone()) else { continue };
             let is_cheaper = best.as_ref().is_none_or(|b| proposal.usd_per_month < b.usd_per_month);
             if proposal.beyond_evidence.is_empty() && is_cheaper {
@@ -170,9 +176,9 @@ impl NodesBecause {
     }
 }
 
-/// `from`, and on by a quarter each, as long as somebody may pay for it.
-fn growing(from: PerZone) -> impl Iterator<Item = PerZone> {
-    let most = from.saturating_mul(MOST_FOR_PROOF);
+/// `from`, and on by a quarter each up to `most`, as long as somebody may pay for it.
+fn growing(from: PerZone, most: PerZone) -> impl Iterator<Item = PerZone> {
+    let most = most.min(from.saturating_mul(MOST_FOR_PROOF));
     std::iter::successors(Some(from), |n| Some(((f64::from(*n) * GROWTH).ceil()) as u32))
         .take_while(move |n| *n <= most)
 }
