@@ -150,6 +150,18 @@ fn what_cannot_share_a_volume_has_machines_of_its_own() {
     assert_eq!(hosts, [vec![0], vec![1, 2, 3], vec![1, 2, 3], vec![1, 2, 3]]);
 }
 
+/// What the file states of a configuration was looked for at its place among those that are measured.
+#[test]
+fn a_configuration_that_only_leaves_out_takes_no_volume_from_those_that_are_measured() {
+    let log = "instance = \"r7i.xlarge\"\ncommitlog_volume = { type = \"gp3\", size_gib = 20 }";
+    let kept = "repetitions = 2\nonly = [\"low.w.c8\", \"high.w.c8\"]";
+    let job = job(|text| text.replace("instance = \"r7i.xlarge\"", log).replace("repetitions = 2", kept));
+    let machines: Vec<_> = aws_of(&job).batches[0].machines_of(true).collect();
+    let [machine] = machines.as_slice() else { panic!("{machines:?}") };
+    assert_eq!(machine.name, "low.database-1");
+    assert_eq!(machine.volumes.keys().collect::<Vec<_>>(), ["commitlog", "data"]);
+}
+
 #[test]
 fn pairs_that_cannot_be_are_refused_before_money_is_spent() {
     let paired = format!("{FILE}{PAIRED}");

@@ -1,6 +1,6 @@
 //! The level of a volume (type, IOPS, MiB/s): looked at, and modified while the volume is in use.
 
-use catalog::VolumeLevel;
+use catalog::{VolumeLevel, VolumeType};
 use jiff::Timestamp;
 use roxmltree::Node;
 
@@ -24,6 +24,8 @@ pub struct Volume {
 pub struct Modification {
     /// How far it is.
     pub state: ModificationState,
+    /// What the volume had before; `None`: EC2 does not say.
+    pub from: Option<VolumeLevel>,
     /// The same in percent.
     pub progress: Option<u32>,
     /// When it was asked for, by the clock of AWS.
@@ -133,15 +135,14 @@ fn read(id: &str, volumes: &str, modifications: &str) -> Result<Volume, String> 
             modification = Some(found);
         }
     }
-    Ok(Volume { level: level_of(volume), modification })
+    Ok(Volume { level: level(volume, ["volumeType", "iops", "throughput"]), modification })
 }
 
-fn level_of(volume: Node<'_, '_>) -> Option<VolumeLevel> {
-    Some(VolumeLevel {
-        kind: value(volume, "volumeType")?,
-        iops: value(volume, "iops")?,
-        mib_per_s: value(volume, "throughput"),
-    })
+/// A level in elements of these names: type, IOPS, MiB/s, which are read of gp3 alone.
+fn level(node: Node<'_, '_>, [type_name, iops, mib_per_s]: [&str; 3]) -> Option<VolumeLevel> {
+    let kind: VolumeType = value(node, type_name)?;
+    let mib_per_s = value(node, mib_per_s).filter(|_| kind == VolumeType::Gp3);
+    Some(VolumeLevel { kind, iops: value(node, iops)?, mib_per_s })
 }
 
 fn modification_of(one: Node<'_, '_>) -> Result<Modification, String> {
@@ -154,6 +155,7 @@ fn modification_of(one: Node<'_, '_>) -> Result<Modification, String> {
     };
     Ok(Modification {
         state,
+        from: level(one, ["originalVolumeType", "originalIops", "originalThroughput"]),
         progress: value(one, "progress"),
         asked_at: value(one, "startTime").ok_or("a modification has no startTime")?,
         ended_at: value(one, "endTime"),
@@ -163,8 +165,6 @@ fn modification_of(one: Node<'_, '_>) -> Result<Modification, String> {
 
 #[cfg(test)]
 mod tests {
-    use catalog::VolumeType;
-
     use super::*;
 
     const ID: &str = "vol-11111111111111111";
@@ -208,6 +208,7 @@ mod tests {
         for (iops, latest, asked, next) in cases {
             let modification = latest.map(|(state, second)| Modification {
                 state,
+                from: None,
                 progress: None,
                 asked_at: at(second),
                 ended_at: None,
@@ -257,6 +258,8 @@ mod tests {
         assert_eq!((modification.state, modification.progress), (ModificationState::Modifying, Some(0)));
         assert_eq!(modification.asked_at.to_string(), "2017-01-19T22:21:02.959Z");
         assert_eq!((modification.ended_at, modification.message), (None, None));
+        let from = VolumeLevel { kind: VolumeType::Gp2, iops: 300, mib_per_s: None };
+        assert_eq!(modification.from, Some(from));
 
         // Never modified; several, of which the latest counts; one that failed says why.
         let of_gp3 = volumes("<volumeType>gp3</volumeType><iops>3000</iops><throughput>125</throughput>");
@@ -270,6 +273,9 @@ mod tests {
         let modification = both.modification.unwrap();
         assert_eq!(modification.state, ModificationState::Failed);
         assert_eq!(modification.message.as_deref(), Some("no room"));
+        // MiB/s are part of the level of gp3 alone.
+        let of_io1 = io1.replace("</iops>", "</iops><throughput>500</throughput>");
+        assert_eq!(read(ID, &of_io1, &modifications("")).unwrap().level, Some(level));
         // A volume without provisioned IOPS has no level.
         assert_eq!(read(ID, &volumes("<volumeType>st1</volumeType>"), &modifications("")).unwrap().level, None);
 

@@ -4,7 +4,7 @@
 use evidence::ModifiedVolume;
 use experiment::PlannedTrial;
 #[cfg(not(feature = "aws"))]
-use experiment::{Setup, VolumeLevel};
+use experiment::{AwsPair, Setup};
 
 use super::database::parts;
 #[cfg(feature = "aws")]
@@ -17,9 +17,8 @@ use crate::run::Run;
 pub fn bring(run: &Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
     let Some(aws) = run.plan().place.aws() else { return Ok(Vec::new()) };
     let setup = parts(run.job(), planned)?.setup;
-    let pair = aws.pair_of(&setup.configuration);
-    match pair.and_then(|pair| pair.level_of(&setup.configuration)) {
-        Some(level) => modify(run, setup, level, left),
+    match aws.pair_of(&setup.configuration) {
+        Some(pair) => modify(run, setup, pair, left),
         // It has machines of its own.
         None => Ok(Vec::new()),
     }
@@ -27,7 +26,7 @@ pub fn bring(run: &Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<M
 
 /// Nobody here can ask AWS.
 #[cfg(not(feature = "aws"))]
-fn modify(_: &Run<'_>, _: &Setup, _: VolumeLevel, _: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+fn modify(_: &Run<'_>, _: &Setup, _: &AwsPair, _: usize) -> Result<Vec<ModifiedVolume>, Failure> {
     let refused = process::failure::Failure::input("pair_volumes: this iopslab was built without AWS");
     Err(refused.help("build it with: cargo build --release --features aws").into())
 }

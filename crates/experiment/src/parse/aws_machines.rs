@@ -7,7 +7,7 @@ use catalog::{Basis, Catalog, Cloud, EbsOptimisation, InstanceType, Lifecycle, U
 
 use super::beside::ReadQuotas;
 use super::configuration::known_instance;
-use super::{aws_pairs, aws_snapshot};
+use super::{aws_pairs, aws_snapshot, only};
 use crate::batches::{self, Item, NoRoom, Placed};
 use crate::mistakes::Collector;
 use crate::placement::first_hosts;
@@ -79,7 +79,7 @@ pub(super) fn place(
         Ok(placed) => placed,
         Err(nowhere) => {
             let nowhere = nowhere.into_iter().map(|none| NoRoom { item: together[none.item][0], ..none });
-            return report(&nowhere.collect::<Vec<_>>(), file, &settings.sites, mistakes);
+            return report(&nowhere.collect::<Vec<_>>(), (file, configurations.as_slice()), &settings.sites, mistakes);
         }
     };
     if experiment.load.adaptive.is_some() {
@@ -203,9 +203,15 @@ fn check_zones(given: &raw::Aws, settings: &AwsSettings, mistakes: &mut Collecto
 }
 
 /// Tells which configurations no site has room for, and why.
-fn report(nowhere: &[NoRoom], file: &raw::Experiment, sites: &[AwsSite], mistakes: &mut Collector<'_>) {
+fn report(
+    nowhere: &[NoRoom],
+    (file, configurations): (&raw::Experiment, &[Configuration]),
+    sites: &[AwsSite],
+    mistakes: &mut Collector<'_>,
+) {
+    let raws: Vec<&raw::Configuration> = only::with_raw(file, configurations).map(|(raw, _)| raw).collect();
     for none in nowhere {
-        let name = &file.configuration[none.item].name;
+        let name = &raws[none.item].name;
         let why = none.why.iter();
         let why: Vec<String> = why.map(|(site, what)| format!("{}: {what}", sites[*site].name)).collect();
         mistakes.add(
@@ -280,7 +286,7 @@ fn databases(
     let mut machines = Vec::new();
     let mut sound = true;
     let placements = configurations.iter().map(|c| c.placement).zip(shared.iter().copied());
-    for ((configuration, first), raw) in configurations.iter().zip(first_hosts(placements)).zip(&file.configuration) {
+    for ((raw, configuration), first) in only::with_raw(file, configurations).zip(first_hosts(placements)) {
         let at = raw.instance.span();
         let found = match configuration.instance.from_catalog {
             true => instance(catalog, &configuration.instance.label, at, mistakes),

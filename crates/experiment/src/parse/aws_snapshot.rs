@@ -1,5 +1,6 @@
 //! `snapshot` of `[provider.aws]` and its sites: data volumes that are made from a snapshot of EBS.
 
+use super::only;
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
 use crate::{AwsInitialisation, Configuration, VolumeKind, raw};
@@ -38,7 +39,7 @@ pub(super) fn check(
         );
     }
     let mut initialisations = Vec::new();
-    for (configuration, raw) in configurations.iter().zip(&file.configuration) {
+    for (raw, configuration) in only::with_raw(file, configurations) {
         if configuration.placement.is_cluster() {
             let message = format!(
                 "`{}` has {} nodes, and a snapshot holds the data set of one",

@@ -5,7 +5,7 @@ use workload::{Definition, OperationKind};
 
 use super::beside::ReadFile;
 use super::inline::{table, within};
-use super::own_data;
+use super::{only, own_data};
 use crate::mistakes::Collector;
 use crate::spanned::Form;
 use crate::words::Word as _;
@@ -159,7 +159,7 @@ pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) ->
         of_target.or(c.consistency.as_ref()).is_some()
     };
     let mut found: Vec<OfOneReplica> = Vec::new();
-    for (raw, checked) in file.configuration.iter().zip(&experiment.configurations) {
+    for (raw, checked) in only::with_raw(file, &experiment.configurations) {
         if checked.placement.replication_factor > 1 || !is_stated(raw) {
             continue;
         }

@@ -3,6 +3,7 @@
 
 use super::behaviour;
 use super::consistency::{OfOneReplica, of_one_replica};
+use super::only;
 use crate::spanned::Form;
 use crate::{Configuration, ConfiguredVolume, Database, Experiment, LoadLevel, Note, Provider, raw};
 
@@ -61,7 +62,7 @@ pub(super) fn volumes<'f>(
     file: &'f raw::Experiment,
     experiment: &'f Experiment,
 ) -> impl Iterator<Item = (&'f Form<raw::LocalWord, raw::Volume>, &'f ConfiguredVolume)> {
-    file.configuration.iter().zip(&experiment.configurations).flat_map(|(raw, checked)| {
+    only::with_raw(file, &experiment.configurations).flat_map(|(raw, checked)| {
         let log = raw.commitlog_volume.as_ref().zip(checked.commitlog_volume.as_ref());
         std::iter::once((&raw.data_volume, &checked.data_volume)).chain(log)
     })

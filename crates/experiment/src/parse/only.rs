@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::mistakes::{Collector, choice};
-use crate::{Experiment, raw};
+use crate::{Configuration, Experiment, raw};
 
 /// Takes out what no cell is measured of. The cells have to be all that their configurations, workloads and load levels
 /// make: what is compared is measured alike.
@@ -50,6 +50,17 @@ pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes
         let message = format!("only: these configurations, workloads and load levels make {} too", others.join(", "));
         mistakes.add(only.span(), message, "name all of them, or make two runs");
     }
+}
+
+/// Configurations that are kept, each with what the file states of it: the file has those that are left out as well.
+pub(super) fn with_raw<'f>(
+    file: &'f raw::Experiment,
+    kept: &'f [Configuration],
+) -> impl Iterator<Item = (&'f raw::Configuration, &'f Configuration)> {
+    kept.iter().filter_map(move |configuration| {
+        let raw = file.configuration.iter().find(|raw| raw.name.as_str() == configuration.name)?;
+        Some((raw.get_ref(), configuration))
+    })
 }
 
 /// A cell by its parts.
