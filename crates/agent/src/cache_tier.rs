@@ -80,17 +80,16 @@ impl CacheTier {
     /// Kills a node (SIGKILL), counted from 1: what it held is gone, and nobody answers at its address.
     pub fn kill(&mut self, number: u32) -> Result<(), RequestError> {
         let node = nth(&mut self.nodes, number)?;
-        let Some(mut process) = node.process.take() else {
+        let Some(process) = &mut node.process else {
             return Err(RequestError::new(format!("the cache at {} was killed before", node.at)));
         };
-        match process.ended() {
-            Some(how) => Err(RequestError::new(format!("the cache at {} had ended by itself: {how}", node.at))),
-            None => {
-                // It is killed, and awaited, as it is dropped.
-                drop(process);
-                Ok(())
-            }
+        // That one stays: it is lost, and no plan has made it so.
+        if let Some(how) = process.ended() {
+            return Err(RequestError::new(format!("the cache at {} had ended by itself: {how}", node.at)));
         }
+        // It is killed, and awaited, as it is dropped.
+        node.process = None;
+        Ok(())
     }
 
     /// Starts a node that was killed again: empty, at the same address, inside of the same limits.
@@ -183,6 +182,7 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::TcpStream;
     use std::sync::Arc;
+    use std::time::Duration;
 
     use experiment::CachePolicy;
     use storage::WorkDirectory;
@@ -229,9 +229,14 @@ mod tests {
         assert_eq!(asked(&addresses[1], "get a\r\n").unwrap(), "END\r\n", "it is empty");
         // One that ends by itself is lost, and no fault makes that a plan.
         tier.nodes[0].cgroup.kill_all().unwrap();
-        let lost = tier.lost().unwrap();
+        let lost = (0..100).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            tier.lost()
+        });
+        let lost = lost.unwrap();
         assert!(lost.starts_with(&addresses[0]), "{lost}");
         assert!(refused(tier.kill(1)).contains("had ended by itself"));
+        assert_eq!(tier.lost(), Some(lost), "and stays so");
         tier.end().unwrap();
     }
 

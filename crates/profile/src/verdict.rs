@@ -52,7 +52,7 @@ pub enum Withheld {
     AtLimit {
         /// Which host.
         host: String,
-        /// In how many of its seconds.
+        /// For which share of the time: its seconds at the limit, or what EBS says itself, whichever is more.
         share: f64,
     },
     /// What it costs is not known.

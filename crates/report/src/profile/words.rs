@@ -135,7 +135,7 @@ fn withheld(why: &Withheld) -> String {
         }
         Withheld::NotKnown { why } => format!("No verdict: {why}."),
         Withheld::AtLimit { host, share } => format!(
-            "No smaller volume is advised: {host} was at its limit in {} of its seconds, so that what is wanted of it \
+            "No smaller volume is advised: {host} was at its limit for {} of the time, so that what is wanted of it \
              is not known; it may be more.",
             percent(*share)
         ),
