@@ -21,7 +21,7 @@ export SCALE=${SCALE:-100} PGHOST=127.0.0.1 PGPORT=${PGPORT:-54329}
 if [ -z "${BIN:-}" ]; then
     BIN=$(pg_config --bindir 2>/dev/null || true)
     if [ ! -x "$BIN/initdb" ]; then
-        BIN=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1)
+        BIN=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1 || true)
     fi
 fi
 for program in initdb pg_ctl psql pgbench; do

@@ -85,7 +85,10 @@ fn a_transaction_is_sent_statement_by_statement_with_one_value_for_each_marker()
 fn what_locks_rows_writes_and_a_transaction_of_reads_reads() {
     let schema = "CREATE TABLE t (a int PRIMARY KEY);\n-- statement s weight 1\n";
     let effect = |text: &str| read(&format!("{schema}{text}")).statements[0].effect;
-    assert_eq!(effect("SELECT a FROM t WHERE a = :a FOR UPDATE;"), Effect::Write);
+    for lock in ["UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE"] {
+        assert_eq!(effect(&format!("SELECT a FROM t WHERE a = :a FOR {lock};")), Effect::Write, "{lock}");
+    }
+    assert_eq!(effect("SELECT share FROM t;"), Effect::Read, "a column");
     assert_eq!(effect("BEGIN; SELECT a FROM t; SELECT 1; COMMIT;"), Effect::Read);
     assert_eq!(effect("BEGIN; SELECT a FROM t; DELETE FROM t WHERE a = :t.a; COMMIT;"), Effect::Write);
 }
@@ -208,8 +211,10 @@ fn a_request_names_keys_that_are_there_and_what_is_of_no_row_is_made_for_it() {
 fn an_insert_into_its_own_table_makes_rows_and_one_into_another_does_not() {
     let schema = "CREATE TABLE accounts (aid int PRIMARY KEY);\n-- statement put weight 1\n";
     let markers = || vec![marker("aid", "accounts")];
-    let own = numbers(&format!("{schema}INSERT INTO accounts (aid) VALUES (:aid);"), markers(), 1.0);
-    assert_eq!(own.iter().map(|of| of[0]).take(3).collect::<Vec<_>>(), [101, 102, 103]);
+    for table in ["accounts", "public.accounts"] {
+        let own = numbers(&format!("{schema}INSERT INTO {table} (aid) VALUES (:aid);"), markers(), 1.0);
+        assert_eq!(own.iter().map(|of| of[0]).take(3).collect::<Vec<_>>(), [101, 102, 103], "{table}");
+    }
     let other = numbers(&format!("{schema}INSERT INTO history (aid) VALUES (:aid);"), markers(), 0.0);
     assert!(other.iter().all(|of| of[0] <= 100), "{other:?}");
     assert!(read(&format!("{schema}INSERT INTO accounts (aid) VALUES (:aid);")).statements[0].makes());

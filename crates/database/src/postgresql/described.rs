@@ -7,12 +7,12 @@ use tokio_postgres::{Client, Error, Row};
 use super::form::made_as;
 
 /// Columns of tables in their order: the type with what it states of itself, whether the server fills it by itself, and
-/// its place in the primary key.
+/// its place in the primary key (after whose columns those of its `INCLUDE` stand).
 const COLUMNS: &str = "
     SELECT c.relname::text, a.attname::text, a.atttypid, a.atttypmod,
            a.attidentity <> '' OR a.attgenerated <> ''
                OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
-           array_position(i.indkey::int2[], a.attnum)
+           array_position((i.indkey::int2[])[0:i.indnkeyatts - 1], a.attnum)
       FROM pg_class c
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
@@ -56,6 +56,7 @@ impl Described {
 }
 
 /// One column, as the server describes it.
+#[derive(Clone)]
 struct Attribute {
     table: String,
     name: String,
@@ -92,6 +93,8 @@ pub(super) async fn described(client: &Client, names: &[String]) -> Result<Vec<D
 fn table(attributes: &[Attribute]) -> Result<Described, String> {
     let mut described = Described { table: Table::default(), most_characters: Vec::new() };
     let (mut key, mut others) = (Vec::new(), Vec::new());
+    // A key of which the server makes a part is known to nobody before the row is there.
+    let is_known = attributes.iter().all(|attribute| !attribute.is_filled || attribute.in_key.is_none());
     for attribute in attributes {
         let Attribute { table, name, of, modifier, is_filled, in_key } = attribute;
         described.table.name.clone_from(table);
@@ -106,8 +109,8 @@ fn table(attributes: &[Attribute]) -> Result<Described, String> {
         }
         let column = Column::new(name, cql_type);
         match in_key {
-            Some(place) => key.push((*place, column)),
-            None => others.push(column),
+            Some(place) if is_known => key.push((*place, column)),
+            _ => others.push(column),
         }
     }
     key.sort_by_key(|(place, _)| *place);
@@ -115,7 +118,7 @@ fn table(attributes: &[Attribute]) -> Result<Described, String> {
     described.table.partition_key = key.by_ref().take(1).collect();
     described.table.clustering = key.collect();
     // Where a partition is one row, what belongs to the row is numbered as that.
-    if described.table.clustering.is_empty() && !described.table.partition_key.is_empty() {
+    if described.table.clustering.is_empty() {
         described.table.statics = others;
     } else {
         described.table.regular = others;
@@ -164,15 +167,22 @@ mod tests {
         assert_eq!((names(&of_one.statics), of_one.regular.len()), (vec!["note"], 0));
         assert_eq!(of_one.partition_key, [Column::new("id", CqlType::BigInt)]);
         let Described { table: without, .. } = table(&[attribute("note", &Type::TEXT, None)]).unwrap();
-        assert_eq!((without.partition_key.len(), names(&without.regular)), (0, vec!["note"]));
+        assert_eq!((without.partition_key.len(), names(&without.statics)), (0, vec!["note"]));
     }
 
     #[test]
     fn a_column_that_the_server_fills_is_its_own_and_a_stated_length_is_known() {
         let id = Attribute { is_filled: true, ..attribute("id", &Type::INT8, Some(0)) };
         let filler = Attribute { modifier: 84 + LENGTH_HEADER, ..attribute("filler", &Type::BPCHAR, None) };
+        let tenant = attribute("tenant", &Type::INT4, Some(0));
+        let of_two = table(&[tenant, Attribute { in_key: Some(1), ..id.clone() }]).unwrap().table;
+        assert_eq!(
+            (of_two.partition_key.len(), names(&of_two.statics)),
+            (0, vec!["tenant"]),
+            "the key is the server's"
+        );
         let described = table(&[id, filler]).unwrap();
-        assert_eq!((described.table.partition_key.len(), names(&described.table.regular)), (0, vec!["filler"]));
+        assert_eq!((described.table.partition_key.len(), names(&described.table.statics)), (0, vec!["filler"]));
         let mut data = Data { tables: vec![TableData::new("t", 1)], ..Data::default() };
         let narrow = described.too_narrow(&data, |_| true);
         assert!(narrow.len() == 1 && narrow[0].starts_with("t.filler has 84 characters"), "{narrow:?}");

@@ -16,7 +16,7 @@ use crate::{POSTGRESQL, drive};
 const SCRIPT: &str = concat!(
     include_str!("../../../../examples/tpcb.sql"),
     "CREATE INDEX by_branch ON pgbench_accounts (bid);
-     CREATE TABLE carts (shopper int, item int, amount int, PRIMARY KEY (shopper, item));
+     CREATE TABLE carts (shopper int, item int, amount int, PRIMARY KEY (shopper, item) INCLUDE (amount));
      CREATE TABLE kinds (id uuid PRIMARY KEY, b boolean, i2 smallint, i8 bigint, f4 real, f8 double precision,
          n numeric, d date, t time, ts timestamptz, ip inet, bytes bytea, v varchar(200));
      CREATE TABLE notes (note text);

@@ -28,7 +28,8 @@ use crate::mistake::Mistake;
 
 /// What a statement of the load begins with.
 const VERBS: [&str; 4] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
-/// Words by which a statement writes wherever they stand: `FOR UPDATE` writes its locks into the rows.
+/// Words by which a statement writes wherever they stand: `FOR UPDATE` writes its locks into the rows, and so does
+/// `SHARE` after `FOR` or `FOR KEY`.
 const WRITING: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "MERGE"];
 
 const WHOSE: &str = "this does not say whose value is meant: write :column or :table.column";
@@ -95,7 +96,8 @@ impl<'a> Open<'a> {
 
     /// Adds a statement, whose tokens are without comments.
     fn step(&mut self, text: &str, tokens: &[Token<'_>]) -> Result<(), Mistake> {
-        self.writes |= tokens.iter().any(|token| token.is_any(&WRITING));
+        self.writes |= tokens.iter().any(|token| token.is_any(&WRITING))
+            || tokens.windows(2).any(|two| two[0].is_any(&["FOR", "KEY"]) && two[1].is("SHARE"));
         let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
         let mut step = SqlStep { line: first.line, text: String::new(), parameters: Vec::new() };
         let mut from = first.at;
@@ -257,7 +259,10 @@ fn places(tokens: &[Token<'_>]) -> Result<Vec<Place>, Mistake> {
     };
     let is_insert = tokens[0].is("INSERT");
     let into = tokens.iter().position(|token| token.is("INTO")).filter(|_| is_insert);
-    let into = into.and_then(|into| tokens.get(into + 1)).map(Token::name);
+    // Its name alone, or after that of a schema.
+    let is_qualified = |into: usize| tokens.get(into + 2).is_some_and(|dot| dot.is_symbol('.'));
+    let into = into.map(|into| if is_qualified(into) { into + 3 } else { into + 1 });
+    let into = into.and_then(|table| tokens.get(table)).map(Token::name);
     let mut found = Vec::new();
     let (mut is_written, mut around) = (false, Vec::new());
     let mut at = 0;

@@ -15,7 +15,8 @@ pub(super) struct Loaded {
     pub forms: Vec<Form>,
     /// What takes rows in as they come.
     pub copy: String,
-    /// What writes one row; where it has a key, one that is there already stays as it is.
+    /// What writes one row; where it has a key, one that is there already stays as it is. A conflict with another
+    /// unique index is an error: that row is not there.
     pub insert: String,
 }
 
@@ -25,7 +26,11 @@ impl Loaded {
         let columns: Vec<String> = rows.columns().iter().map(|column| name(&column.name)).collect();
         let marks: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
         let (columns, marks) = (columns.join(", "), marks.join(", "));
-        let there = if rows.has_key() { " ON CONFLICT DO NOTHING" } else { "" };
+        let key: Vec<String> = rows.columns()[rows.key_columns()].iter().map(|column| name(&column.name)).collect();
+        let there = match rows.has_key() {
+            true => format!(" ON CONFLICT ({}) DO NOTHING", key.join(", ")),
+            false => String::new(),
+        };
         Self {
             forms: rows.columns().iter().map(|column| Form::of(&column.cql_type)).collect(),
             copy: format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)"),
