@@ -40,11 +40,11 @@ pub(super) fn target(
     let placement = like.placement;
     let data_bytes = plan.dataset.payload_bytes() as f64 * plan.scale();
     let on_disk = stats::median(observations.iter().map(|o| o.on_disk)).unwrap_or(1.0);
-    let room_of = |configuration: &Configuration| {
-        let volumes = configuration.data_volume.count * configuration.placement.nodes;
-        configuration.data_volume.size_bytes as f64 * f64::from(volumes)
+    let room_of_node = |configuration: &Configuration| {
+        configuration.data_volume.size_bytes as f64 * f64::from(configuration.data_volume.count)
     };
-    let room = plan.configurations.iter().map(room_of).fold(f64::INFINITY, f64::min);
+    let least = plan.configurations.iter().map(room_of_node).fold(f64::INFINITY, f64::min);
+    let room = least * f64::from(placement.nodes);
     let held = data_bytes * f64::from(placement.replication_factor) * on_disk;
     Target {
         operations_per_s: 1.0,
