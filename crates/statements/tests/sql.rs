@@ -94,6 +94,16 @@ fn what_locks_rows_writes_and_a_transaction_of_reads_reads() {
 }
 
 #[test]
+fn an_insert_adds_rows_unless_it_gives_way() {
+    let schema = "CREATE TABLE t (a int PRIMARY KEY);\n-- statement s weight 1\n";
+    let adds = |text: &str| sql(&read(&format!("{schema}{text}")), 0).adds_rows();
+    assert!(adds("INSERT INTO t VALUES (:a);"));
+    assert!(adds("BEGIN; SELECT 1; insert into t values (:a); COMMIT;"));
+    assert!(!adds("INSERT INTO t VALUES (:a) ON CONFLICT (a) DO UPDATE SET a = 1;"));
+    assert!(!adds("UPDATE t SET a = a + 1 WHERE a = :a;"));
+}
+
+#[test]
 fn a_marker_is_the_column_of_a_key_or_of_the_only_table_that_has_it() {
     let of = |marker: &str| -> Result<Vec<String>, String> {
         let text =

@@ -265,7 +265,8 @@ fn shares(raw: &Spanned<raw::Workload>, own: &Own, mistakes: &mut Collector<'_>)
             share: weight / sum,
             reads: statement.effect != Effect::Write,
             writes: statement.effect != Effect::Read,
-            grows: statement.makes() && asks_for_new(own.data.statements.get(&statement.name)),
+            grows: statement.sql.as_ref().is_some_and(statements::Sql::adds_rows)
+                || statement.makes() && asks_for_new(own.data.statements.get(&statement.name)),
         })
     };
     all.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).map(share).collect()

@@ -111,6 +111,11 @@ impl Earlier<'_> {
         let (runs, options) = (std::slice::from_ref(self.earlier), SizingOptions::default());
         let search = Search::new(self.catalog, runs, self.learned, &target, &options, &plan.money.basis);
         let mut search = search.map_err(|error| Obstacle::Rule(error.to_string()))?;
+        if !search.facts.held_out.is_accepted() {
+            return Err(rule(
+                "the model misses cells of the earlier run by more than it may, so that it predicts nothing",
+            ));
+        }
         search.cache_budget = CacheBudget::Stated(page_cache_bytes(plan, &workload.name, one.setup));
         // The CPUs of an emulated machine are in proportion to the fastest of its own experiment.
         search.cpus = (!one.setup.at.is_bought()).then_some(one.setup.cpus * one.scale);

@@ -49,6 +49,14 @@ impl fmt::Display for SqlMarker {
 }
 
 impl Sql {
+    /// Whether each request adds a row: it has an `INSERT`, which an `ON CONFLICT` does not turn into something else.
+    pub fn adds_rows(&self) -> bool {
+        self.steps.iter().any(|step| {
+            let text = step.text.to_ascii_lowercase();
+            text.split_whitespace().next() == Some("insert") && !text.contains("on conflict")
+        })
+    }
+
     /// The table and the column of each marker, as the server describes the script's tables; or the first one that has
     /// none.
     pub fn columns<'t>(&self, tables: &'t [Table]) -> Result<Vec<(&'t Table, &'t Column)>, String> {
