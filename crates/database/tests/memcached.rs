@@ -260,7 +260,8 @@ fn a_node_that_comes_back_is_empty_and_is_asked_again() {
         drop(lost);
         assert_eq!(driver.read_cached("a", None).await, UNANSWERED, "its connection is broken");
         assert_eq!(driver.read_cached("a", None).await, UNANSWERED, "nobody is there to connect to");
-        let again = node(address);
+        // Outside of this runtime: who answers there is asked in one of its own.
+        let again = std::thread::spawn(move || node(address)).join().unwrap();
         // One that could not be connected to is left alone for a second.
         tokio::time::sleep(Duration::from_millis(1_100)).await;
         assert_eq!(driver.read_cached("a", None).await, MISS);

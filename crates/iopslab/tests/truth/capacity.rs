@@ -103,7 +103,7 @@ fn found_rates_are_near_the_true_ones_and_equal_configurations_are_equal() {
         let end = |c: &Value, name: &str, other: f64| c[name].as_f64().unwrap_or(other);
         let (first, _) = found(&story, 1);
         let truth = truth(io_bound, rate(&first[0]));
-        let n = seeds(2, 40);
+        let n = seeds(1, 40);
         let mut near = Vec::new();
         let (mut inside, mut apart, mut cost) = (Vec::new(), Vec::new(), Vec::new());
         let most = most(io_bound);

@@ -105,7 +105,7 @@ fn promised_power_is_kept() {
             if !is_whole() && (repetitions, three) != (3, true) {
                 continue;
             }
-            let n = seeds(40, 100);
+            let n = seeds(20, 100);
             let job = kind(io_bound, 1.0, three, 0.08, repetitions).job();
             let promised: Vec<f64> = over_seeds(n, &job, |a| {
                 let of_b = a.cells.iter().find(|c| c.configuration == "b").unwrap();
