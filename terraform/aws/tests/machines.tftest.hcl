@@ -411,6 +411,7 @@ run "graviton_and_an_image_of_ones_own" {
   }
 }
 
+# A machine of its own: what an earlier run has made keeps its volumes (`ignore_changes`).
 run "spot_in_a_placement_group_under_a_key_of_ones_own" {
   command = plan
 
@@ -418,7 +419,7 @@ run "spot_in_a_placement_group_under_a_key_of_ones_own" {
     placement_group = "cluster"
     kms_key_id      = "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
     machines = {
-      "gp3-3000.database-1" = {
+      "gp3-6000.database-1" = {
         role    = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0, root_gib = 20
         volumes = { data = { type = "gp3", size_gib = 200 } }
       }
@@ -440,13 +441,13 @@ run "spot_in_a_placement_group_under_a_key_of_ones_own" {
   assert {
     condition = (
       aws_placement_group.run[0].strategy == "cluster" &&
-      aws_instance.machine["gp3-3000.database-1"].placement_group == "iopslab-gp3-or-io2"
+      aws_instance.machine["gp3-6000.database-1"].placement_group == "iopslab-gp3-or-io2"
     )
     error_message = "All machines stand in the group."
   }
   assert {
     condition = alltrue([
-      for volume in aws_instance.machine["gp3-3000.database-1"].ebs_block_device :
+      for volume in aws_instance.machine["gp3-6000.database-1"].ebs_block_device :
       endswith(volume.kms_key_id, "1234567890ab")
     ])
     error_message = "Volumes are encrypted by the named key."
