@@ -92,6 +92,19 @@ fn the_price_of_a_cluster_in_several_zones_says_that_traffic_between_them_is_lef
     assert!(!said(&one_rack));
 }
 
+/// Hours for which a file's machines on AWS are planned.
+fn hours_on_aws(lab: &Laboratory, file: &str) -> f64 {
+    let planned = lab.output(&["plan", file, "--provider", "aws", "--format", "json"]);
+    let document: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    document["aws"]["hours"].as_f64().unwrap()
+}
+
+/// What a file's plan on AWS says, in one line.
+fn said_on_aws(lab: &Laboratory, file: &str) -> String {
+    let planned = lab.output(&["plan", file, "--provider", "aws"]);
+    String::from_utf8_lossy(&planned.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn a_plan_on_aws_says_how_long_volumes_made_from_a_snapshot_are_read_and_counts_it() {
     let lab = Laboratory::new();
@@ -113,20 +126,10 @@ repetitions = 3
 "#;
     lab.write("empty.toml", text);
     lab.write("own.toml", &format!("{text}snapshot = \"snap-0123456789abcdef0\"\n"));
-    let hours = |file: &str| {
-        let planned = lab.output(&["plan", file, "--provider", "aws", "--format", "json"]);
-        let document: Value = serde_json::from_slice(&planned.stdout).unwrap();
-        document["aws"]["hours"].as_f64().unwrap()
-    };
     // 500 GiB at 250 MiB/s.
-    let more = (hours("own.toml") - hours("empty.toml")) * 3_600.0;
+    let more = (hours_on_aws(&lab, "own.toml") - hours_on_aws(&lab, "empty.toml")) * 3_600.0;
     assert!((more - 2_048.0).abs() < 1.0, "{more}");
-    let said = |file: &str| {
-        let planned = lab.output(&["plan", file, "--provider", "aws"]);
-        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let reported = said("own.toml");
+    let reported = said_on_aws(&lab, "own.toml");
     for words in [
         "data volumes are made from snap-0123456789abcdef0; each of their blocks is read before anything is measured",
         "blocks come from S3 first, at a rate that AWS does not state",
@@ -134,7 +137,7 @@ repetitions = 3
     ] {
         assert!(reported.contains(words), "no {words:?} in {reported}");
     }
-    assert!(!said("empty.toml").contains("blocks"));
+    assert!(!said_on_aws(&lab, "empty.toml").contains("blocks"));
 }
 
 #[test]
@@ -154,20 +157,10 @@ fn a_plan_on_aws_says_which_configurations_share_a_volume_and_counts_the_hours_o
     );
     lab.write("apart.toml", &text);
     lab.write("own.toml", &format!("{text}pair_volumes = \"modify\"\n"));
-    let hours = |file: &str| {
-        let planned = lab.output(&["plan", file, "--provider", "aws", "--format", "json"]);
-        let document: Value = serde_json::from_slice(&planned.stdout).unwrap();
-        document["aws"]["hours"].as_f64().unwrap()
-    };
     // Four times, three hours each. A data set is loaded once instead of twice on either.
-    let more = hours("own.toml") - hours("apart.toml");
+    let more = hours_on_aws(&lab, "own.toml") - hours_on_aws(&lab, "apart.toml");
     assert!((more - 12.0).abs() < 0.1, "{more}");
-    let said = |file: &str| {
-        let planned = lab.output(&["plan", file, "--provider", "aws"]);
-        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let reported = said("own.toml");
+    let reported = said_on_aws(&lab, "own.toml");
     for words in [
         "1 machine for databases, 1 for clients low, high are measured on the same machines.",
         "Their data volume of 512 GiB is modified 4 times (AWS: at most 4 in 24 hours), which takes about 12h 00m in \
@@ -176,7 +169,7 @@ fn a_plan_on_aws_says_which_configurations_share_a_volume_and_counts_the_hours_o
     ] {
         assert!(reported.contains(words), "no {words:?} in {reported}");
     }
-    assert!(said("apart.toml").contains("2 machines for databases"));
+    assert!(said_on_aws(&lab, "apart.toml").contains("2 machines for databases"));
     // One repetition more, and AWS would not do it.
     lab.write("more.toml", &format!("{text}pair_volumes = \"modify\"\n").replace("repetitions = 4", "repetitions = 5"));
     let refused = lab.exits(2, &["plan", "more.toml", "--provider", "aws"]).stderr;
