@@ -1,7 +1,7 @@
 //! What a model of caches predicts of the hit ratio that is measured: the workload's own keys in an LRU of the tier's
 //! memory.
 
-use experiment::{CachePolicy, CacheState, CacheTierSetup, Plan, TrialShape};
+use experiment::{CachePolicy, CacheState, CacheTierSetup, Plan};
 use miss_ratio::{Item, Policy, Rules, hit_ratios, key_bytes};
 
 /// What the client of a run stores beside a record: when the database had answered with it ...
@@ -26,17 +26,12 @@ pub fn hit_ratio(plan: &Plan, tier: &CacheTierSetup, workload: &str, operations_
         CachePolicy::Invalidate => Policy::Invalidate,
         CachePolicy::WriteThrough => Policy::WriteThrough,
     };
-    let ttl_operations = match tier.ttl_s.map(f64::from).filter(|ttl_s| *ttl_s < longest_s(&plan.shape)) {
+    let ttl_operations = match tier.ttl_s.map(f64::from).filter(|ttl_s| *ttl_s < plan.shape.longest_s()) {
         Some(ttl_s) => Some(ttl_s * operations_per_s?),
         None => None,
     };
     let points = hit_ratios(definition, dataset.records, &Rules { policy, ttl_operations }, &[items]).ok()?;
     points.first().map(|point| point.hit_ratio)
-}
-
-/// From the first filling of a cache to the end of the window, seconds: what lives as long does not expire.
-fn longest_s(shape: &TrialShape) -> f64 {
-    shape.rest_max_s + shape.warmup_max_s.unwrap_or(shape.warmup_s) + shape.duration_s
 }
 
 #[cfg(test)]

@@ -140,6 +140,11 @@ impl TrialShape {
     pub(crate) fn until_code_is_warm_s(&self) -> f64 {
         START_S + self.rest_max_s.min(CODE_IS_WARM_S)
     }
+
+    /// Seconds at most from the first filling of a cache to the end of the window: what lives as long does not expire.
+    pub fn longest_s(&self) -> f64 {
+        self.rest_max_s + self.warmup_max_s.unwrap_or(self.warmup_s) + self.duration_s
+    }
 }
 
 /// Estimated seconds of a trial, of a configuration with so many nodes.
@@ -161,6 +166,11 @@ fn shape_of(load: &Load, scale: f64) -> TrialShape {
 }
 
 impl Experiment {
+    /// The longest that a trial may last ([`TrialShape::longest_s`]), whatever the scale.
+    pub(crate) fn longest_trial_s(&self) -> f64 {
+        shape_of(&self.load, 1.0).longest_s()
+    }
+
     /// Estimated seconds of all trials of a configuration on machines that are bought.
     pub(crate) fn seconds_of(&self, configuration: &Configuration) -> f64 {
         let load = &self.load;
