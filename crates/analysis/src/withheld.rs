@@ -272,8 +272,14 @@ mod tests {
     /// An invalid trial enters no figure, so that nothing is left to withhold.
     #[test]
     fn what_is_excluded_anyway_withholds_nothing() {
-        let errors =
-            ErrorsAbove { errors: 1, operations: 2, error_share: 0.5, threshold: 0.001, kinds: Default::default() };
+        let errors = ErrorsAbove {
+            errors: 1,
+            operations: 2,
+            error_share: 0.5,
+            threshold: 0.001,
+            kinds: Default::default(),
+            first_errors: Default::default(),
+        };
         let reason_of = |found: Finding| {
             assert_eq!(found.severity, Severity::Invalid);
             let beside = Beside { bound_us: None, limit: &limited(LimitKind::Cpu) };

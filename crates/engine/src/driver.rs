@@ -1,5 +1,7 @@
 //! The seam between the engine and a database. Static dispatch: the engine is generic over it.
 
+use std::collections::BTreeMap;
+
 use evidence::{CacheAnswer, ErrorKind};
 use workload::Random;
 
@@ -111,5 +113,10 @@ pub trait Connect {
     /// What has to be said of how requests were sent, in whole sentences: asked for when a trial has ended.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What the server said of the first error of each kind, where the client keeps it.
+    fn first_errors(&self) -> BTreeMap<ErrorKind, String> {
+        BTreeMap::new()
     }
 }

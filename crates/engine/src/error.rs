@@ -28,7 +28,7 @@ pub enum EngineError {
         record: u64,
         /// Attempts made.
         attempts: u32,
-        /// The last error's name.
-        last: &'static str,
+        /// The last error's name, and where it is known what the server said of the first of its kind.
+        last: String,
     },
 }

@@ -1,11 +1,12 @@
 //! The load phase: every record of a range is inserted once, in YCSB's layout; or records that exist are written again.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use evidence::OperationKind;
+use evidence::{ErrorKind, OperationKind};
 use tokio::task::coop::consume_budget;
 use tokio::task::spawn_local;
 use workload::{EvenOrder, ValuePool, write_key};
@@ -130,11 +131,23 @@ async fn write<D: Driver>(seat: &Seat<D>, what: &Write<'_, D::Own>, record: u64)
         let Err(error) = result else { return Ok(()) };
         let most = if let Write::Row(_, attempts) = what { *attempts } else { ATTEMPTS };
         if attempts >= most {
-            return Err(EngineError::Insert { record, attempts, last: error.name() });
+            return Err(EngineError::Insert { record, attempts, last: error.name().to_owned() });
         }
         seat.retries.set(seat.retries.get() + 1);
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// A record that could not be written, with what the server said of the first error of that kind.
+fn in_words(error: EngineError, first_errors: &BTreeMap<ErrorKind, String>) -> EngineError {
+    match error {
+        EngineError::Insert { record, attempts, last } => {
+            let said = first_errors.iter().find(|(kind, _)| kind.name() == last);
+            let last = said.map_or(last.clone(), |(_, said)| format!("{last} ({said})"));
+            EngineError::Insert { record, attempts, last }
+        }
+        other => other,
     }
 }
 
@@ -163,7 +176,8 @@ pub fn run_load<C: Connect + Sync>(
     });
     let work = LoadWork { shared: Arc::clone(&shared), plan };
     let span = Span { warmup: Duration::ZERO, duration: None, begin: None };
-    let gathered = run_threads(connect, threads, &work, &span, Collector::counting(), on_second, cancelled)?;
+    let gathered = run_threads(connect, threads, &work, &span, Collector::counting(), on_second, cancelled);
+    let gathered = gathered.map_err(|error| in_words(error, &connect.first_errors()))?;
     Ok(LoadOutcome {
         records: if plan.own_rows { shared.rows.load(Relaxed) } else { plan.records },
         seconds: gathered.totals.last_done_ns.saturating_sub(gathered.times.start_ns) as f64 / 1e9,

@@ -134,6 +134,7 @@ pub fn run_trial<C: Connect + Sync>(
         }),
         threads,
         notes: connect.notes(),
+        first_errors: connect.first_errors(),
         imported: None,
     };
     let intervals = gathered.collector.into_intervals(measured_s.max(last_done_s));

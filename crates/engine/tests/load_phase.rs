@@ -60,6 +60,7 @@ fn rows_of_ones_own_are_written_until_there_are_none_and_no_counter_twice() {
     let failing = Fake::new(|call, _| (Duration::ZERO, if call == 99 { Err(ErrorKind::WriteTimeout) } else { Ok(()) }));
     let error = load(&failing, &own).unwrap_err();
     assert!(matches!(error, EngineError::Insert { attempts: 1, .. }), "{error}");
+    assert!(error.to_string().contains("the last with write_timeout (two replicas sleep);"), "{error}");
     assert_eq!(failing.calls(), 100);
 }
 

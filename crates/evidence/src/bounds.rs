@@ -355,6 +355,7 @@ mod tests {
             send_lag_us: None,
             threads: 2,
             notes: Vec::new(),
+            first_errors: BTreeMap::new(),
             imported: None,
         }
     }

@@ -208,6 +208,9 @@ pub struct ClientResult {
     pub threads: u32,
     /// What the client says of how it sent requests, in whole sentences.
     pub notes: Vec<String>,
+    /// What the server said of the first error of each kind, warm-up included, where the client keeps it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_errors: BTreeMap<ErrorKind, String>,
     /// What another tool states, where the load was its own: the trial is an imported one, and has no histograms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported: Option<Box<Imported>>,

@@ -99,6 +99,7 @@ fn what_does_not_go_with_sql_is_refused_at_its_place() {
         ("[load]\n", "[workload.statements.nobody]\nmissing = 0.5\n[load]\n", "there is no such statement"),
         ("[load]\n", "[[fault]]\nkind = \"node-stop\"\nat_s = 5\n[load]\n", "[[fault]] with \"bank.sql\""),
         ("[load]\n", "[dataset]\nsnapshot = \"dir\"\n[load]\n", "a snapshot is files of Cassandra's so far"),
+        ("concurrency = [10]", "concurrency = [10]\nwarmup = \"auto\"", "warmup = \"auto\": `bank` inserts, so that"),
         ("partitions = 0\n", "", "history has no `partitions`"),
         ("history]", "nobody]", "the schema has no such table"),
     ] {

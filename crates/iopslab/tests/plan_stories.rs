@@ -314,7 +314,7 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
         ("memory_limit_gib = 32 ", "nodes = 3\nmemory_limit_gib = 32 ", "iopslab starts PostgreSQL as one node"),
         ("\"postgresql\"\n\n", "\"postgresql\"\nconsistency = \"one\"\n\n", "PostgreSQL has nothing of the kind"),
         ("\"30s\" } }\n\n[[variant]]", "\"30s\", port = 1 } }\n\n[[variant]]", "port: iopslab decides"),
-        ("full_page_writes = false", "full_page_write = false", "did you mean `full_page_writes`?"),
+        ("wal_compression = ", "wal_compresion = ", "did you mean `wal_compression`?"),
         ("concurrency = [32]", "concurrency = [901]", "concurrency cannot be 901"),
     ];
     for (line, instead, what) in stated {

@@ -322,6 +322,7 @@ impl Trial<'_> {
                 send_lag_us: sums.open.map(|(_, lag)| lag),
                 threads: self.world.truth.client_threads,
                 notes: Vec::new(),
+                first_errors: BTreeMap::new(),
                 imported: None,
             }),
             nodes: self.worlds.iter().zip(sums.credits).map(|(w, c)| self.node(w, c)).collect(),

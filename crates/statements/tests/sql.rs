@@ -81,6 +81,35 @@ fn a_transaction_is_sent_statement_by_statement_with_one_value_for_each_marker()
     assert_eq!(serde_json::from_str::<Script>(&text).unwrap(), script, "as it travels with a plan");
 }
 
+/// Of each the marker outside is one, and nothing inside a string or a comment is.
+#[test]
+fn strings_names_and_comments_are_those_of_postgresql() {
+    for (text, sent) in [
+        (r"SELECT E'it\'s :a; ' || :a", r"SELECT E'it\'s :a; ' || $1"),
+        ("SELECT $x$ it's :a; $x$ || :a", "SELECT $x$ it's :a; $x$ || $1"),
+        ("SELECT /* a /* ; */ :a */ :a", "SELECT /* a /* ; */ :a */ $1"),
+        ("SELECT 8 //* :a; */ :a", "SELECT 8 //* :a; */ $1"),
+        ("SELECT 1 OPERATOR(public.//) :a", "SELECT 1 OPERATOR(public.//) $1"),
+        ("SELECT :_größe, :a$b", "SELECT $1, $2"),
+    ] {
+        let script = read(&format!("CREATE TABLE t (a int);\n-- statement s weight 1\n{text};"));
+        assert_eq!(sql(&script, 0).steps[0].text, sent);
+    }
+    let script = read("CREATE TABLE t (_größe int);\n-- statement s weight 1\nSELECT :_größe, :a$b;");
+    let markers: Vec<String> = sql(&script, 0).markers.iter().map(ToString::to_string).collect();
+    assert_eq!(markers, [":_größe", ":a$b"]);
+}
+
+#[test]
+fn columns_of_text_are_found_behind_strings_and_comparisons_of_sql() {
+    let script = read(
+        r"CREATE TABLE t (a int PRIMARY KEY, b text DEFAULT E'it\'s, (', CHECK (a > 0), c text, partition int);
+          -- statement s weight 1
+          SELECT 1;",
+    );
+    assert_eq!(script.schema[0].text_columns(), ["b", "c"]);
+}
+
 #[test]
 fn what_locks_rows_writes_and_a_transaction_of_reads_reads() {
     let schema = "CREATE TABLE t (a int PRIMARY KEY);\n-- statement s weight 1\n";
@@ -89,6 +118,12 @@ fn what_locks_rows_writes_and_a_transaction_of_reads_reads() {
         assert_eq!(effect(&format!("SELECT a FROM t WHERE a = :a FOR {lock};")), Effect::Write, "{lock}");
     }
     assert_eq!(effect("SELECT share FROM t;"), Effect::Read, "a column");
+    assert_eq!(effect("SELECT a INTO u FROM t;"), Effect::Write, "it makes a table");
+    for function in ["nextval", "pg_catalog.SETVAL", "\"lo_put\""] {
+        assert_eq!(effect(&format!("SELECT {function}('t_a_seq', 1);")), Effect::Write, "{function}");
+    }
+    assert_eq!(effect("SELECT nextval, lower('nextval(') FROM t;"), Effect::Read, "no call");
+    assert_eq!(effect("BEGIN; SELECT pg_advisory_xact_lock(1); COMMIT;"), Effect::Read, "it has no page");
     assert_eq!(effect("BEGIN; SELECT a FROM t; SELECT 1; COMMIT;"), Effect::Read);
     assert_eq!(effect("BEGIN; SELECT a FROM t; DELETE FROM t WHERE a = :t.a; COMMIT;"), Effect::Write);
 }
@@ -100,6 +135,8 @@ fn an_insert_adds_rows_unless_it_gives_way() {
     assert!(adds("INSERT INTO t VALUES (:a);"));
     assert!(adds("BEGIN; SELECT 1; insert into t values (:a); COMMIT;"));
     assert!(!adds("INSERT INTO t VALUES (:a) ON CONFLICT (a) DO UPDATE SET a = 1;"));
+    assert!(!adds("INSERT INTO t VALUES (:a) ON -- if it is there\n CONFLICT DO NOTHING;"));
+    assert!(adds("INSERT INTO t VALUES (:a, 'on conflict');"));
     assert!(!adds("UPDATE t SET a = a + 1 WHERE a = :a;"));
 }
 
@@ -150,6 +187,7 @@ fn mistakes_are_refused_at_their_lines() {
         (with_statement("BEGIN;\nSELECT 1;\nCOMMIT AND CHAIN;"), 5, "ends with COMMIT or END alone"),
         (with_statement("BEGIN;\n-- statement u weight 1\nSELECT 1;\nCOMMIT;"), 4, "not within one"),
         (with_statement("VACUUM t;"), 3, "VACUUM is neither of a schema"),
+        (with_statement("SELECT 1,\npg_try_advisory_lock(1);"), 4, "write pg_advisory_xact_lock"),
         (with_statement("SELECT 1;\nSELECT 2;"), 4, "no directive before this statement"),
         (with_statement("SELECT 1;\n-- statement s weight 1\nSELECT 2;"), 4, "there are two statements s"),
         ("-- statement s weight 1 consistency one\nSELECT 1;".to_owned(), 1, "a statement of SQL has none"),
@@ -160,6 +198,7 @@ fn mistakes_are_refused_at_their_lines() {
         (with_statement("SELECT 1;\nCREATE TABLE u AS SELECT 1;"), 4, "states its columns in brackets"),
         (with_statement("SELECT 1;\nCREATE TABLE u (a int) PARTITION BY HASH (a);"), 4, "a partitioned table"),
         (with_statement("SELECT 1;\nCREATE VIEW v AS SELECT 1;"), 4, "a schema here has tables and indexes"),
+        (with_statement("SELECT 1;\nCREATE INDEX CONCURRENTLY i ON t (a);"), 4, "CONCURRENTLY: a schema is made whole"),
         (with_statement("SELECT 1;\nALTER ROLE x;"), 4, "a schema here has tables and indexes"),
     ] {
         let mistakes = Script::parse_sql(&text).expect_err(&text);

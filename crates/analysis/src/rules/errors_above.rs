@@ -22,12 +22,18 @@ pub struct ErrorsAbove {
     pub threshold: f64,
     /// Errors by kind.
     pub kinds: BTreeMap<ErrorKind, u64>,
+    /// What the server said of the first error of each kind, where that is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_errors: BTreeMap<ErrorKind, String>,
 }
 
 impl ErrorsAbove {
-    /// Kinds in words: `200 read_timeout, 3 overloaded`.
+    /// Kinds in words: `200 read_timeout, 3 other (first: division by zero)`.
     pub fn by_kind(&self) -> String {
-        let each = self.kinds.iter().map(|(kind, n)| format!("{n} {}", kind.name()));
+        let each = self.kinds.iter().map(|(kind, n)| match self.first_errors.get(kind) {
+            Some(said) => format!("{n} {} (first: {said})", kind.name()),
+            None => format!("{n} {}", kind.name()),
+        });
         each.collect::<Vec<_>>().join(", ")
     }
 }
@@ -44,9 +50,9 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ErrorsAbove>> {
     let failed: u64 = kinds.values().sum();
     let all = trial.counted() + trial.failed_operations();
     let share = stats::ratio(failed as f64, all as f64).filter(|share| *share > ERROR_SHARE_MAX)?;
-    let figures =
-        ErrorsAbove { errors: failed, operations: all, error_share: share, threshold: ERROR_SHARE_MAX, kinds };
-    Some(figures.into())
+    let first_errors = client.first_errors.clone();
+    let (errors, operations, threshold) = (failed, all, ERROR_SHARE_MAX);
+    Some(ErrorsAbove { errors, operations, error_share: share, threshold, kinds, first_errors }.into())
 }
 
 #[cfg(test)]
@@ -73,5 +79,17 @@ mod tests {
         let trial = with((ErrorKind::ReadTimeout, 200));
         assert!(!trial.is_valid());
         assert_eq!(trial.invalid_reason().as_deref(), Some("errors_above: 200 read_timeout"));
+    }
+
+    #[test]
+    fn what_the_server_said_of_the_first_one_stands_beside_its_kind() {
+        let trial = counted(|c| {
+            c.errors = BTreeMap::from([(ErrorKind::Other, 200), (ErrorKind::Overloaded, 3)]);
+            let seen = [(ErrorKind::Other, "division by zero"), (ErrorKind::Connection, "in the warm-up")];
+            c.first_errors = seen.map(|(kind, said)| (kind, said.to_owned())).into();
+        });
+        let reason = trial.invalid_reason().unwrap();
+        assert!(reason.contains("200 other (first: division by zero)"), "{reason}");
+        assert!(reason.contains("3 overloaded") && !reason.contains("warm-up"), "{reason}");
     }
 }

@@ -147,6 +147,8 @@ fn sum(a: ClientResult, b: ClientResult) -> ClientResult {
         },
         threads: a.threads + b.threads,
         notes: a.notes.into_iter().chain(b.notes).collect::<BTreeSet<_>>().into_iter().collect(),
+        // That of the first client, where both have one.
+        first_errors: b.first_errors.into_iter().chain(a.first_errors).collect(),
         imported: None,
     }
 }

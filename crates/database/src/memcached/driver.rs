@@ -8,6 +8,7 @@
 //! after: it is then read until its time is over, or it is written again. Each copy says when the database had answered
 //! with it, so that one which lacks a write that this client had acknowledged before it asked is counted as stale.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -67,6 +68,10 @@ impl<C: Connect> Connect for Cached<C> {
             untreated: Arc::clone(&self.untreated),
         });
         Ok(CachedDriver { database: self.database.connect().await?, caches })
+    }
+
+    fn first_errors(&self) -> BTreeMap<ErrorKind, String> {
+        self.database.first_errors()
     }
 
     fn notes(&self) -> Vec<String> {

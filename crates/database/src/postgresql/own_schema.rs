@@ -19,24 +19,27 @@ fn grants() -> Vec<String> {
     ]
 }
 
-/// Creates the user's own schema where its tables are not there, statement after statement. What the server says of one
-/// has its line.
-pub(super) fn create(admin: &Admin, own: &Own) -> Result<(), AdminError> {
+/// Creates the user's own schema where its tables are not there, statement after statement: all of it or nothing, for
+/// the connection ends with it. What the server says of a statement has its line.
+pub(super) fn create(admin: Admin, own: &Own) -> Result<(), AdminError> {
     let tables = own.tables();
     let there = "SELECT count(*) FROM pg_class
         WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname::text = ANY($1::text[])";
-    if admin.number(there, &[&tables])? == 0 {
-        for statement in &own.script.schema {
-            // As one that is prepared: the server takes no second one in the same text.
-            admin.rows(&statement.text, &[], A_LOOK).map_err(|error| match error {
-                AdminError::Statement { source, .. } => {
-                    AdminError::Answer { statement: format!("{}:{}", own.file, statement.line), reason: said(&source) }
-                }
-                other => other,
-            })?;
-        }
+    if admin.number(there, &[&tables])? > 0 {
+        return Ok(());
     }
-    admin.run(&grants())
+    admin.run(&["BEGIN".to_owned()])?;
+    for statement in &own.script.schema {
+        // As one that is prepared: the server takes no second one in the same text.
+        admin.rows(&statement.text, &[], A_LOOK).map_err(|error| match error {
+            AdminError::Statement { source, .. } => {
+                AdminError::Answer { statement: format!("{}:{}", own.file, statement.line), reason: said(&source) }
+            }
+            other => other,
+        })?;
+    }
+    admin.run(&grants())?;
+    admin.run(&["COMMIT".to_owned()])
 }
 
 /// The tables of the user's own as a node has them.

@@ -239,7 +239,7 @@ impl RunningNode for Running {
 
     fn create_own_schema(&mut self, keyspace: &str, own: &Own, _: &Replication) -> Result<(), ServerError> {
         self.create_database(keyspace)?;
-        Ok(own_schema::create(&self.admin(keyspace)?, own)?)
+        Ok(own_schema::create(self.admin(keyspace)?, own)?)
     }
 
     fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), ServerError> {

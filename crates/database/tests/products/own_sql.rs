@@ -28,6 +28,11 @@ const SCRIPT: &str = concat!(
      UPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = :bid;
      SELECT 1 / (bid - :bid) FROM pgbench_branches WHERE bid = :bid;
      COMMIT;
+     -- statement prepares weight 1
+     BEGIN;
+     SELECT 1 FROM pgbench_branches WHERE bid = :bid;
+     INSERT INTO logged (note) SELECT 'prepared in here' FROM pg_prepared_statements WHERE prepare_time >= now();
+     COMMIT;
     "
 );
 const ACCOUNTS: u64 = 2_000;
@@ -106,8 +111,13 @@ fn postgresql_transactions_of_the_users_own_are_whole_and_mistakes_have_their_li
     let plan = stage.plan("node", experiment::Settings::default());
     let mut node = stage.start(&plan);
     let own = own(SCRIPT);
+    let mut broken = own.clone();
+    let index = broken.script.schema.last_mut().unwrap();
+    index.text = "CREATE INDEX ON notes (nothing)".to_owned();
+    let refused = node.0.create_own_schema(KEYSPACE, &broken, &Replication::Each(1)).unwrap_err().to_string();
+    assert!(refused.contains("bank.sql:") && refused.contains("\"nothing\" does not exist"), "{refused}");
     for _ in 0..2 {
-        // A second time changes nothing.
+        // What failed has left nothing, and a second time changes nothing.
         node.0.create_own_schema(KEYSPACE, &own, &Replication::Each(1)).unwrap_or_else(|error| panic!("{error}"));
     }
     load(&stage, &plan, own.clone());
@@ -123,7 +133,7 @@ fn postgresql_transactions_of_the_users_own_are_whole_and_mistakes_have_their_li
         2
     );
 
-    let mut asked = [0; 4];
+    let mut asked = [0; 5];
     let client = PostgresConnect::to(stage.table(&plan)).with_own(OwnWork::requests(own, 0, 1));
     drive(&client, async |driver: PostgresDriver| {
         let (mut random, mut request) = (Random::from_seed(7), <PostgresDriver as Driver>::Own::default());
@@ -133,10 +143,16 @@ fn postgresql_transactions_of_the_users_own_are_whole_and_mistakes_have_their_li
             let answer = driver.send(&request).await.map(drop);
             assert_eq!(answer, if statement == 3 { Err(ErrorKind::Other) } else { Ok(()) });
         }
+        // Two at once have two connections, and the second one has prepared nothing yet.
+        while driver.make(&mut random, &mut request) != 4 {}
+        assert!(matches!(tokio::join!(driver.send(&request), driver.send(&request)), (Ok(_), Ok(_))));
     });
+    let said = client.first_errors();
+    assert_eq!(said.into_iter().collect::<Vec<_>>(), [(ErrorKind::Other, "division by zero".to_owned())]);
     assert!(asked.iter().all(|requests| *requests > 50), "{asked:?}");
     assert_eq!(admin.number("SELECT count(*) FROM pgbench_history", &[]).unwrap(), asked[0]);
-    assert_eq!(admin.number("SELECT count(*) FROM logged", &[]).unwrap(), asked[2]);
+    let logged = admin.number("SELECT count(*) FROM logged", &[]).unwrap();
+    assert_eq!(logged, asked[2], "a transaction that prepares its parts within itself writes more");
     let sums = "SELECT count(*) FROM (SELECT sum(abalance) FROM pgbench_accounts UNION
         SELECT sum(tbalance) FROM pgbench_tellers UNION SELECT sum(bbalance) FROM pgbench_branches UNION
         SELECT sum(delta) FROM pgbench_history) sums";

@@ -5,6 +5,7 @@
 
 pub mod table;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -97,6 +98,10 @@ impl Connect for Fake {
 
     async fn connect(&self) -> Result<Self, String> {
         Ok(self.clone())
+    }
+
+    fn first_errors(&self) -> BTreeMap<ErrorKind, String> {
+        BTreeMap::from([(ErrorKind::WriteTimeout, "two replicas sleep".to_owned())])
     }
 }
 

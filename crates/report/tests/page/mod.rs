@@ -444,6 +444,7 @@ fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
         error_share: 0.0,
         threshold: 0.001,
         kinds: BTreeMap::from([(ErrorKind::ReadTimeout, 3)]),
+        first_errors: BTreeMap::new(),
     };
     let spread = RepetitionsSpread { block: 0, off_by: 0.0, spread_of_others: 0.0, threshold: 0.05 };
     let stall = Stall {

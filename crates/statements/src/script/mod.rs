@@ -30,7 +30,9 @@ mod schema;
 mod sent;
 mod slots;
 mod sql;
+mod sql_effect;
 mod sql_schema;
+mod sql_tokens;
 mod statement;
 pub(crate) mod tokens;
 

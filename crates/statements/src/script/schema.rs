@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::names::{last_of_name, qualified, unqualified};
+use super::sql_tokens;
 use super::tokens::{Kind, Token, tokens};
 use crate::mistake::Mistake;
 
@@ -44,6 +45,9 @@ pub struct SchemaStatement {
     pub name: String,
     /// Where a keyspace goes in the text, in bytes.
     pub(super) names: Vec<usize>,
+    /// Whether it is SQL; else it is CQL.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_sql: bool,
 }
 
 impl SchemaStatement {
@@ -78,7 +82,7 @@ impl SchemaStatement {
         let mut depth = 1_i32;
         let mut columns = vec![Vec::new()];
         for token in &tokens[open + 1..] {
-            depth += nesting(token);
+            depth += if self.is_sql { nesting_of_sql(token) } else { nesting(token) };
             if depth == 0 {
                 break;
             }
@@ -106,7 +110,8 @@ impl SchemaStatement {
     /// Of its text, without comments.
     pub(super) fn tokens(&self) -> Vec<Token<'_>> {
         // The file that it is of was read so already.
-        let tokens = tokens(&self.text).unwrap_or_default();
+        let tokens = if self.is_sql { sql_tokens::tokens(&self.text) } else { tokens(&self.text) };
+        let tokens = tokens.unwrap_or_default();
         tokens.into_iter().filter(|token| !token.is_comment()).collect()
     }
 }
@@ -114,7 +119,15 @@ impl SchemaStatement {
 /// The types that have bytes of a length that is stated.
 const TEXTS: [&str; 7] = ["TEXT", "VARCHAR", "ASCII", "BLOB", "BYTEA", "CHAR", "CHARACTER"];
 
-/// What a token adds to the depth of brackets.
+/// What a token of SQL adds to the depth of brackets: `<` and `>` compare.
+pub(super) fn nesting_of_sql(token: &Token<'_>) -> i32 {
+    match token.kind {
+        Kind::Symbol('<' | '>') => 0,
+        _ => nesting(token),
+    }
+}
+
+/// What a token of CQL adds to the depth of brackets.
 pub(super) fn nesting(token: &Token<'_>) -> i32 {
     match token.kind {
         Kind::Symbol('(' | '<' | '{' | '[') => 1,
@@ -206,5 +219,5 @@ pub(super) fn schema(tokens: &[Token<'_>], text: &str) -> Result<SchemaStatement
     let source = tokens[at..].iter().position(|token| token.is(source)).and_then(|on| tokens.get(at + on + 1));
     names.extend(source.filter(|table| table.is_name()).map(|table| table.at - first.at));
     let span = first.at..first.at + text.len();
-    Ok(SchemaStatement { line: first.line, span, text: text.to_owned(), creates, name, names })
+    Ok(SchemaStatement { line: first.line, span, text: text.to_owned(), creates, name, names, is_sql: false })
 }

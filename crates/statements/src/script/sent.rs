@@ -26,6 +26,9 @@ pub struct SqlStep {
     pub text: String,
     /// Which of [`Sql::markers`] each of these is.
     pub parameters: Vec<usize>,
+    /// Whether it is an `INSERT` that no `ON CONFLICT` turns into something else.
+    #[serde(default)]
+    pub(crate) adds_rows: bool,
 }
 
 /// A marker of SQL: `:column` or `:table.column`.
@@ -49,12 +52,9 @@ impl fmt::Display for SqlMarker {
 }
 
 impl Sql {
-    /// Whether each request adds a row: it has an `INSERT`, which an `ON CONFLICT` does not turn into something else.
+    /// Whether each request adds rows: one of its statements is an `INSERT` that does not give way.
     pub fn adds_rows(&self) -> bool {
-        self.steps.iter().any(|step| {
-            let text = step.text.to_ascii_lowercase();
-            text.split_whitespace().next() == Some("insert") && !text.contains("on conflict")
-        })
+        self.steps.iter().any(|step| step.adds_rows)
     }
 
     /// The table and the column of each marker, as the server describes the script's tables; or the first one that has

@@ -21,16 +21,15 @@ use super::directive::{Before, Directive, is_directive};
 use super::schema::SchemaStatement;
 use super::sent::{Sql, SqlMarker, SqlStep};
 use super::slots::{Clause, Operator, Slot, Verb};
+use super::sql_effect::{adds_rows, session_lock, writes};
 use super::sql_schema::schema;
+use super::sql_tokens::tokens;
 use super::statement::{Effect, Statement};
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Kind, Token};
 use crate::mistake::Mistake;
 
 /// What a statement of the load begins with.
 const VERBS: [&str; 4] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
-/// Words by which a statement writes wherever they stand: `FOR UPDATE` writes its locks into the rows, and so does
-/// `SHARE` after `FOR` or `FOR KEY`.
-const WRITING: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "MERGE"];
 
 const WHOSE: &str = "this does not say whose value is meant: write :column or :table.column";
 
@@ -96,10 +95,13 @@ impl<'a> Open<'a> {
 
     /// Adds a statement, whose tokens are without comments.
     fn step(&mut self, text: &str, tokens: &[Token<'_>]) -> Result<(), Mistake> {
-        self.writes |= tokens.iter().any(|token| token.is_any(&WRITING))
-            || tokens.windows(2).any(|two| two[0].is_any(&["FOR", "KEY"]) && two[1].is("SHARE"));
+        if let Some(mistake) = session_lock(tokens) {
+            return Err(mistake);
+        }
+        self.writes |= writes(tokens);
         let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
-        let mut step = SqlStep { line: first.line, text: String::new(), parameters: Vec::new() };
+        let (line, adds_rows) = (first.line, adds_rows(tokens));
+        let mut step = SqlStep { line, text: String::new(), parameters: Vec::new(), adds_rows };
         let mut from = first.at;
         for found in places(tokens)? {
             let marker = self.marker(&found);

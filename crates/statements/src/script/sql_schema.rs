@@ -1,17 +1,18 @@
 //! What a schema of SQL creates: tables and their indexes.
 
-use super::schema::{Creates, SchemaStatement, nesting};
+use super::schema::{Creates, SchemaStatement, nesting_of_sql};
 use super::tokens::Token;
 use crate::mistake::Mistake;
 
 const FOREIGN: &str = "a foreign key cannot be kept while tables are loaded beside each other: leave it out";
 /// Words of a table that cannot be loaded or restored, each with the reason; and whether it is reserved, so that no
 /// column is called so.
-const REFUSED: [(&str, bool, &str); 4] = [
+const REFUSED: [(&str, bool, &str); 5] = [
     ("REFERENCES", true, FOREIGN),
     ("FOREIGN", true, FOREIGN),
     ("PARTITION", false, "a partitioned table cannot be measured so far: create one table"),
     ("INHERITS", false, "a table that inherits cannot be measured so far: create one table"),
+    ("CONCURRENTLY", true, "a schema is made whole, in one transaction, before anybody asks: leave it out"),
 ];
 
 /// A statement that begins with `CREATE` or `ALTER`; `tokens` are without comments, `text` is all of it.
@@ -40,7 +41,7 @@ pub(super) fn schema(tokens: &[Token<'_>], text: &str) -> Result<SchemaStatement
     };
     let mut depth = 0;
     for token in tokens {
-        depth += nesting(token);
+        depth += nesting_of_sql(token);
         // Columns stand in brackets.
         let found = REFUSED.iter().find(|(word, is_reserved, _)| token.is(word) && (*is_reserved || depth == 0));
         if let Some((word, _, why)) = found {
@@ -49,7 +50,8 @@ pub(super) fn schema(tokens: &[Token<'_>], text: &str) -> Result<SchemaStatement
     }
     let span = first.at..first.at + text.len();
     let made = |name: String| {
-        Ok(SchemaStatement { line: first.line, span, text: text.to_owned(), creates, name, names: vec![] })
+        let (line, text) = (first.line, text.to_owned());
+        Ok(SchemaStatement { line, span, text, creates, name, names: vec![], is_sql: true })
     };
     let name = match tokens.get(at) {
         Some(on) if creates == Creates::Index && on.is("ON") => return made(String::new()),

@@ -76,8 +76,16 @@ impl Token<'_> {
     }
 }
 
-/// All tokens of a text, comments among them; or where one begins that never ends.
+/// All tokens of a text of CQL, comments among them; or where one begins that never ends.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Mistake> {
+    split(text, token)
+}
+
+/// What a text begins with: the kind of token and its length in bytes, or what begins there and does not end.
+pub(super) type First = fn(&str) -> Result<(Kind, usize), &'static str>;
+
+/// All tokens of a text, each as `token` finds it.
+pub(super) fn split(text: &str, token: First) -> Result<Vec<Token<'_>>, Mistake> {
     let mut found = Vec::new();
     let (mut at, mut line) = (0, 1);
     while let Some(first) = text[at..].chars().next() {
@@ -99,7 +107,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Mistake> {
     Ok(found)
 }
 
-/// The token that the text begins with and its length in bytes, or what does not end.
+/// The token of CQL that the text begins with.
 fn token(rest: &str) -> Result<(Kind, usize), &'static str> {
     let to_end_of_line = || rest.find('\n').unwrap_or(rest.len());
     let until = |mark: &str, from: usize| rest[from..].find(mark).map(|end| from + end + mark.len());
@@ -124,7 +132,7 @@ fn token(rest: &str) -> Result<(Kind, usize), &'static str> {
 }
 
 /// Length of what stands between two of these marks, where a doubled one stands for itself.
-fn quoted(rest: &str, mark: char) -> Option<usize> {
+pub(super) fn quoted(rest: &str, mark: char) -> Option<usize> {
     let mut at = 1;
     loop {
         at += rest[at..].find(mark)? + 1;

@@ -6,7 +6,7 @@ use tokio_postgres::Error;
 use super::super::described::said;
 use super::super::form::{Form, Value, parameters};
 use super::super::schema::name;
-use super::pool::Connection;
+use super::pool::{Connection, Pool};
 
 /// A table that is loaded.
 pub(super) struct Loaded {
@@ -50,12 +50,17 @@ impl Loaded {
 ///
 /// # Errors
 /// That.
-pub(super) async fn tried(connection: &Connection, tables: &[Loaded], file: &str) -> Result<(), String> {
+pub(super) async fn tried(
+    (pool, connection): (&Pool, &Connection),
+    tables: &[Loaded],
+    file: &str,
+) -> Result<(), String> {
     let mut values = Values::default();
     for loaded in tables {
         loaded.rows.row(Place { partition: 0, row: 0 }, &mut values);
-        let written = written_back(connection, loaded, &values).await;
-        written.map_err(|error| format!("{file}: a row of {}: {}", loaded.rows.table().name, said(&error)))?;
+        let written = pool.in_time(written_back(connection, loaded, &values)).await;
+        let written = written.and_then(|written| written.map_err(|error| said(&error)));
+        written.map_err(|error| format!("{file}: a row of {}: {error}", loaded.rows.table().name))?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod own;
 mod pool;
 mod statements;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::{Condition, Connect, Driver, ErrorKind, NextRow, Random, Stamp};
@@ -20,7 +21,7 @@ use tokio_postgres::types::ToSql;
 
 use self::copying::Copying;
 use self::own::{OwnStatements, SqlRequest};
-use self::pool::{Answer, Pool};
+use self::pool::{Answer, FirstErrors, Pool};
 use self::statements::{Asked, Table, copied_row};
 use super::conf::CLIENT;
 use crate::client::Client;
@@ -35,6 +36,7 @@ pub struct PostgresConnect {
     /// Whether the data set is loaded, and no request of a workload sent.
     loads: bool,
     own: Option<Arc<OwnWork>>,
+    first_errors: FirstErrors,
 }
 
 impl Connect for PostgresConnect {
@@ -52,7 +54,7 @@ impl Connect for PostgresConnect {
             config.options("-c synchronous_commit=off");
         }
         let table = Table::new(&self.at.table, self.at.fields);
-        let pool = Pool::open(config, table, self.at.request_timeout).await;
+        let pool = Pool::open(config, table, self.at.request_timeout, self.first_errors.clone()).await;
         let pool = pool.map_err(|error| format!("{point}: {error}"))?;
         let own = match &self.own {
             Some(work) => Some(OwnStatements::prepare(&pool, Arc::clone(work)).await?),
@@ -60,11 +62,15 @@ impl Connect for PostgresConnect {
         };
         Ok(PostgresDriver { pool, copying: self.loads.then(Copying::default), own })
     }
+
+    fn first_errors(&self) -> BTreeMap<ErrorKind, String> {
+        self.first_errors.all()
+    }
 }
 
 impl Client for PostgresConnect {
     fn to(table: TableAt) -> Self {
-        Self { at: table, loads: false, own: None }
+        Self { at: table, loads: false, own: None, first_errors: FirstErrors::default() }
     }
 
     fn with_own(self, work: OwnWork) -> Self {

@@ -8,8 +8,8 @@ use ::statements::{Marker, Request, Requests, Statement, Table, Values};
 use bytes::{BufMut as _, Bytes};
 use engine::{ErrorKind, NextRow, Random};
 use experiment::Own;
-use tokio_postgres::Error;
 use tokio_postgres::error::ErrorPosition;
+use tokio_postgres::{Error, Statement as Prepared};
 
 use super::super::described::{described, said};
 use super::super::form::{Form, Value, made_as, parameters};
@@ -56,24 +56,30 @@ struct Step {
 }
 
 impl OwnStatements {
-    /// Has the server describe tables and statements. Who loads asks for the statements of the workload all the same:
-    /// their mistakes are found before anything is written.
+    /// Has the server describe tables and statements, each in the time of a request. Who loads asks for the statements
+    /// of the workload all the same: their mistakes are found before anything is written.
     ///
     /// # Errors
     /// What the server, or the data, says of a statement, at its line.
     pub async fn prepare(pool: &Pool, work: Arc<OwnWork>) -> Result<Self, String> {
-        let prepared = pool.with_connection(async |connection: &Connection| Ok(Self::on(connection, work).await)).await;
-        prepared.map_err(|error| format!("the server did not describe the statements: {}", error.name()))?
+        let failed = |error: String| format!("the server does not describe the statements: {error}");
+        let connection = pool.in_time(pool.take()).await.map_err(failed)?.map_err(|error| failed(said(&error)))?;
+        let prepared = Self::on((pool, &connection), work).await?;
+        pool.put(connection);
+        Ok(prepared)
     }
 
-    async fn on(connection: &Connection, work: Arc<OwnWork>) -> Result<Self, String> {
+    async fn on((pool, connection): (&Pool, &Connection), work: Arc<OwnWork>) -> Result<Self, String> {
         let own = work.own();
-        let all =
-            described(&connection.client, &own.tables()).await.map_err(|error| format!("{}: {error}", own.file))?;
+        let tables = own.tables();
+        let all = pool.in_time(described(&connection.client, &tables)).await.and_then(|described| described);
+        let all = all.map_err(|error| format!("{}: {error}", own.file))?;
         let tables: Vec<Table> = all.iter().map(|described| described.table.clone()).collect();
         let (mut statements, mut markers, mut mistakes, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for statement in &own.script.statements {
-            match sent(connection, (statement, own), &tables, &mut number).await {
+            let described = pool.in_time(sent(connection, (statement, own), &tables, &mut number)).await;
+            let late = |late: String| format!("{}:{}: `{}`: {late}", own.file, statement.line, statement.name);
+            match described.map_err(late)? {
                 Ok((sent, of_it)) => {
                     statements.push(sent);
                     markers.push(of_it);
@@ -97,7 +103,7 @@ impl OwnStatements {
         let mut rows = Vec::new();
         if work.loads() {
             rows.extend(work.rows_of(&tables)?.into_iter().map(Loaded::new));
-            tried(connection, &rows, &own.file).await?;
+            tried((pool, connection), &rows, &own.file).await?;
             work.begin_load(rows.iter().map(|loaded| &loaded.rows));
         }
         Ok(Self { work, statements, requests, rows, copying: Copying::default() })
@@ -249,12 +255,16 @@ fn line_of(text: &str, error: &Error) -> usize {
 }
 
 impl Sent {
-    /// Sends all of it, one after another. A transaction that fails is rolled back, so that its connection can serve
-    /// another one.
+    /// Sends all of it, one after another, once the connection has prepared all: no lock is held meanwhile. A
+    /// transaction that fails is rolled back, so that its connection can serve another one.
     async fn send(&self, connection: &Connection, values: &Values) -> Result<(), Error> {
-        let Some(begin) = &self.begin else { return self.steps(connection, values).await };
+        let mut prepared = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            prepared.push(connection.own(step.number, &step.text).await?);
+        }
+        let Some(begin) = &self.begin else { return self.steps(connection, &prepared, values).await };
         connection.client.batch_execute(begin).await?;
-        match self.steps(connection, values).await {
+        match self.steps(connection, &prepared, values).await {
             Ok(()) => connection.client.batch_execute("COMMIT").await,
             Err(error) => {
                 connection.client.batch_execute("ROLLBACK").await?;
@@ -263,15 +273,14 @@ impl Sent {
         }
     }
 
-    async fn steps(&self, connection: &Connection, values: &Values) -> Result<(), Error> {
-        for Step { number, text, parameters: of_step } in &self.steps {
-            let statement = connection.own(*number, text).await?;
-            let values = of_step.iter().map(|(marker, form)| {
+    async fn steps(&self, connection: &Connection, prepared: &[Prepared], values: &Values) -> Result<(), Error> {
+        for (step, statement) in self.steps.iter().zip(prepared) {
+            let values = step.parameters.iter().map(|(marker, form)| {
                 let bytes = values.get(*marker).unwrap_or_default();
                 Value { bytes, form: *form }
             });
             let values: Vec<Value<'_>> = values.collect();
-            connection.client.query(&statement, &parameters(&values)).await?;
+            connection.client.query(statement, &parameters(&values)).await?;
         }
         Ok(())
     }

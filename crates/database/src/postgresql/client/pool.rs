@@ -2,8 +2,9 @@
 //! flight has one of its own; a thread has as many as it has had in flight at once.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use futures_util::SinkExt as _;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
 
+use super::super::described::said;
 use super::statements::{Asked, Table};
 
 /// What a request is answered with.
@@ -22,11 +24,31 @@ pub(super) enum Answer {
     Written(u64),
 }
 
+/// The first error of each kind, in the server's own words. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FirstErrors(Arc<Mutex<BTreeMap<ErrorKind, String>>>);
+
+impl FirstErrors {
+    /// Characters of one: the server may cite a whole value.
+    const MOST_CHARACTERS: usize = 300;
+
+    fn add(&self, kind: ErrorKind, error: &Error) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let one_line = |c: char| if c.is_control() { ' ' } else { c };
+        all.entry(kind).or_insert_with(|| said(error).chars().map(one_line).take(Self::MOST_CHARACTERS).collect());
+    }
+
+    pub fn all(&self) -> BTreeMap<ErrorKind, String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// Connections of a load thread, with the statements that each has prepared.
 pub(super) struct Pool {
     config: Config,
     pub table: Table,
     timeout: Duration,
+    first_errors: FirstErrors,
     /// Those without a request; the one that was used last comes first.
     idle: RefCell<Vec<Connection>>,
 }
@@ -84,11 +106,41 @@ impl Connection {
 impl Pool {
     /// Opens the first connection, so that a server that is not there, or stands still, is known at once; the error is
     /// why it could not.
-    pub async fn open(config: Config, table: Table, timeout: Duration) -> Result<Self, String> {
-        let first = tokio::time::timeout(timeout, Connection::open(&config)).await;
-        let first = first.map_err(|_| format!("no answer within {} s", timeout.as_secs_f64()))?;
-        let first = first.map_err(|error| error.to_string())?;
-        Ok(Self { config, table, timeout, idle: RefCell::new(vec![first]) })
+    pub async fn open(
+        config: Config,
+        table: Table,
+        timeout: Duration,
+        first_errors: FirstErrors,
+    ) -> Result<Self, String> {
+        let pool = Self { config, table, timeout, first_errors, idle: RefCell::default() };
+        let first = pool.in_time(Connection::open(&pool.config)).await?.map_err(|error| error.to_string())?;
+        pool.put(first);
+        Ok(pool)
+    }
+
+    /// Waits for one step of what is done before requests are sent, as long as for a request.
+    ///
+    /// # Errors
+    /// It takes longer.
+    pub async fn in_time<T>(&self, step: impl Future<Output = T>) -> Result<T, String> {
+        let done = tokio::time::timeout(self.timeout, step).await;
+        done.map_err(|_| format!("no answer within {} s", self.timeout.as_secs_f64()))
+    }
+
+    /// A connection, for work of several steps; [`Self::put`] gives it back.
+    pub async fn take(&self) -> Result<Connection, Error> {
+        let idle = self.idle.borrow_mut().pop();
+        match idle {
+            Some(connection) => Ok(connection),
+            None => Connection::open(&self.config).await,
+        }
+    }
+
+    /// Has a connection that does nothing serve others.
+    pub fn put(&self, connection: Connection) {
+        if !connection.client.is_closed() {
+            self.idle.borrow_mut().push(connection);
+        }
     }
 
     /// Sends a request with these values and waits for the answer.
@@ -108,20 +160,22 @@ impl Pool {
         work: impl AsyncFnOnce(&Connection) -> Result<R, Error>,
     ) -> Result<R, ErrorKind> {
         let done = async {
-            let idle = self.idle.borrow_mut().pop();
-            let connection = match idle {
-                Some(connection) => connection,
-                None => Connection::open(&self.config).await.map_err(|error| kind(&error))?,
-            };
+            let connection = self.take().await.map_err(|error| self.failed(&error))?;
             let result = work(&connection).await;
             // A refused statement leaves a connection as it was.
-            let is_sound = result.as_ref().err().is_none_or(|error| error.as_db_error().is_some());
-            if is_sound && !connection.client.is_closed() {
-                self.idle.borrow_mut().push(connection);
+            if result.as_ref().err().is_none_or(|error| error.as_db_error().is_some()) {
+                self.put(connection);
             }
-            result.map_err(|error| kind(&error))
+            result.map_err(|error| self.failed(&error))
         };
         tokio::time::timeout(self.timeout, done).await.unwrap_or(Err(ErrorKind::ClientTimeout))
+    }
+
+    /// What went wrong; the first of its kind is kept.
+    fn failed(&self, error: &Error) -> ErrorKind {
+        let kind = kind(error);
+        self.first_errors.add(kind, error);
+        kind
     }
 }
 
@@ -155,7 +209,8 @@ mod tests {
         let mut config = Config::new();
         config.host("127.0.0.1").port(still.local_addr().unwrap().port()).user("iopslab");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let opened = runtime.block_on(Pool::open(config, Table::new("t", 1), Duration::from_millis(50)));
+        let opened =
+            runtime.block_on(Pool::open(config, Table::new("t", 1), Duration::from_millis(50), FirstErrors::default()));
         assert_eq!(opened.err().as_deref(), Some("no answer within 0.05 s"));
     }
 
