@@ -181,7 +181,7 @@ fn of_resident(resident: &Resident, definition: &Definition, rules: &Rules) -> f
     if all > 0.0 { hits.sum::<f64>() / all } else { 1.0 }
 }
 
-/// Hit ratios of the keys of a sample, below so many resident ones.
+/// Hit ratios of the keys of a sample, beside so many resident ones.
 fn of_sample(
     sample: &Sample,
     resident: f64,
@@ -191,9 +191,10 @@ fn of_sample(
     random: &mut Random,
 ) -> Vec<f64> {
     let mix = &definition.mix;
-    // An item is held that has at most size - 1 others above it; of these the sample shows its part.
-    let above = sizes.iter().map(|size| (size - resident - 1.0) * sample.rate).collect();
-    let mut caches = Caches::new(above, *rules);
+    // Of what a cache holds the sample shows its part, and one item at the least.
+    let room = |size: &f64| (((size - resident - 1.0) * sample.rate).floor() + 1.0).max(0.0) as u64;
+    let rooms: Vec<u64> = sizes.iter().map(room).collect();
+    let mut caches = Caches::new(&rooms, (resident * sample.rate).round() as u64, rules);
     // Of an operation's chances: that it chooses a key of the sample, and that it adds one.
     let chosen = (mix.read + mix.update + mix.read_modify_write) * sample.share * sample.rate;
     let added = mix.insert * sample.rate;

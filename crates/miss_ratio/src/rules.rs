@@ -57,6 +57,9 @@ pub struct Rules {
     /// An item expires so many operations of the workload after it was stored; a read does not put that off. `None`:
     /// never.
     pub ttl_operations: Option<f64>,
+    /// Operations of the workload per second, by which memcached's clock of whole seconds is counted. `None`: so few
+    /// that these are short beside the time for which an item is kept.
+    pub operations_per_s: Option<f64>,
 }
 
 /// What happens to one record, as often as the workload has it for each operation.
@@ -101,7 +104,11 @@ mod tests {
     use super::*;
 
     fn hits(policy: Policy, ttl: Option<f64>, read: f64, write: f64, read_and_write: f64) -> f64 {
-        Rules { policy, ttl_operations: ttl }.hit_ratio_of_resident(Rates { read, write, read_and_write })
+        Rules { policy, ttl_operations: ttl, operations_per_s: None }.hit_ratio_of_resident(Rates {
+            read,
+            write,
+            read_and_write,
+        })
     }
 
     #[test]

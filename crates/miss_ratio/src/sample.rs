@@ -8,8 +8,8 @@
 //! takes the same time.
 //!
 //! The most popular keys of a zipfian workload get more of the operations than a sample can hold: a third of them fall
-//! on 2,500 keys, however many there are. Those that every cache holds are left out of the sample and lie above it;
-//! what becomes of them is computed (`rules`).
+//! on 2,500 keys, however many there are. Those that every cache holds are left out of the sample and take room in
+//! WARM; what becomes of them is computed (`rules`).
 
 use workload::chooser::{KeyChooser, ScrambledZipfian};
 use workload::{Distribution, Random};
@@ -21,6 +21,8 @@ const MOST_KEYS: u64 = 1 << 14;
 const RANKS_PER_RECORD: u64 = 4;
 /// A key that is asked for so often, in the time in which a cache is filled anew, is missed once in 3,000 times (e^8).
 const ALWAYS_THERE: f64 = 8.0;
+/// Least part of a cache that COLD is: what is asked for is driven out by nothing but so many other items (`segments`).
+const COLD_SHARE: f64 = 0.4;
 /// Most keys that are left out of the sample.
 const MOST_RESIDENT: u64 = 1 << 20;
 
@@ -62,10 +64,10 @@ impl Resident {
             return Self::default();
         }
         let share_of = |rank: u64| chooser.share_below(rank + 1) - chooser.share_below(rank);
-        // While the last of them is asked for that often, at most so many keys come by: all of them, and others.
+        // While the last of them is asked for that often, at most so many items come to COLD: all of them, and others.
         let fits = |count: u64| {
             let time = ALWAYS_THERE / share_of(count - 1);
-            count as f64 + time * (1.0 - chooser.share_below(count) + unasked) <= least
+            count as f64 + time * (1.0 - chooser.share_below(count) + unasked) <= COLD_SHARE * least
         };
         let (mut low, mut high) = (0, MOST_RESIDENT.min(records / 2));
         while low < high {

@@ -11,8 +11,9 @@ use crate::figures::{GIB, count, given, given_percent, number};
 /// `left_out`: why other workloads have no curve.
 pub fn tier_curves(curves: &[TierCurve], ttl_s: Option<f64>, left_out: &[String], width: usize) -> String {
     let mut sections: Vec<Section<'_>> = curves.iter().map(|curve| of_one(curve, ttl_s)).collect();
-    let read = "Hit ratio: of reads of single records, once the cache is as full as it gets, as a plain LRU has it. \
-                ±: 95 % interval of five samples of the keys, in points; what the model leaves out is not in it.";
+    let read = "Hit ratio: of reads of single records, once the cache is as full as it gets, as memcached's segmented \
+                LRU has it. ±: 95 % interval of five samples of the keys, in points; what the model leaves out is not \
+                in it.";
     let read = (!curves.is_empty()).then(|| read.to_owned());
     let left_out = left_out.iter().map(|why| format!("left out: {why}"));
     sections.push(Section::new("read", "").paragraphs(read.into_iter().chain(left_out)));

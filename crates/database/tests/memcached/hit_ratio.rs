@@ -2,18 +2,25 @@
 //! run's client puts there.
 //!
 //! memcached has three sizes: it holds 18, 36 and 72 % of the records, each in whole pages of 1 MiB of one class of
-//! chunks, which is why records are of 2,000 bytes: 451 to a page. The prediction takes its segmented LRU for a plain
-//! one. What is read twice is kept apart there and outlives what is read once, so that a small cache answers *more*
-//! than is predicted, and the more the smaller it is. Seen beside a plain LRU under the same requests (memcached
-//! 1.6.18, 27 November 2026): 2.1 and 2.7 points more at 18 % of the records, 1.2 and 0.1 at 36 %, 0.2 and 0.0 at 72 %,
-//! zipfian and hot set; the same at 20,000 requests a second as at 150,000. So a prediction may be above what is
-//! measured by one point at the most, whatever the size, and below it by what is allowed for each.
+//! chunks, which is why records are of 2,000 bytes: 451 to a page. Before reads are counted each record is asked for
+//! six times in the mean, as in the model: segments take that long to settle, and the hit ratio of zipfian keys rises
+//! by more than a point meanwhile.
+//!
+//! How old an item may grow is counted in whole seconds, so that it depends on the pace of the test, by which it
+//! predicts. Keys are the same each time, and memcached decides by their order. A busy machine changes the pace, lets
+//! it be uneven, and has the maintainer come late. Simulated, half of the time at four times the pace of the other half
+//! changes a hit ratio by 0.1 points, and a maintainer that comes by once in 500 reads changes it by 0.1. Measured on a
+//! busy machine (memcached 1.6.18, 27 November 2026) and simulated under the same keys at the same pace: at 18 % of the
+//! records 2.87 points more than a plain LRU (simulated 2.97; zipfian keys, 250,000 reads/s), 2.49 (2.62; hot set,
+//! 116,000); at 36 % of a hot set 0.66 (0.67; 4,000). With the error of the prediction, which is printed, and 0.2
+//! points of chance in what is counted, one point is enough for a quiet machine and for a busy one.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::Arc;
+use std::time::Instant;
 
 use database::Account;
 use database::memcached::{NodeOfCache, Process};
@@ -24,14 +31,14 @@ const RECORDS: u64 = 20_000;
 const FIELDS: u32 = 10;
 /// Fields of 200 bytes, and what the client of a run stores beside them: 8 bytes, and 4 for each field.
 const VALUE_BYTES: usize = 2_000 + 8 + 4 * 10;
-/// memcached's memory (`-m`), MiB, and how far what is measured may be above the prediction.
-const SIZES: [(u8, f64); 3] = [(8, 0.05), (16, 0.04), (32, 0.02)];
-/// How far the prediction may be above what is measured.
-const TOO_MUCH: f64 = 0.01;
+/// memcached's memory (`-m`), MiB.
+const SIZES: [u8; 3] = [8, 16, 32];
+/// How far what is measured may be from the prediction.
+const APART: f64 = 0.01;
 /// Reads of one request (`get` of several keys): one that is missing is put there after all of them.
 const BATCH: usize = 16;
 /// Requests before those that count, and those.
-const BEFORE: usize = 50_000 / BATCH;
+const BEFORE: usize = 120_000 / BATCH;
 const COUNTED: usize = 80_000 / BATCH;
 
 /// A connection to a node.
@@ -98,8 +105,18 @@ fn key(record: u64, definition: &Definition) -> String {
     key
 }
 
-/// Share of the reads that a memcached of so many MiB answers once it is as full as it gets, and the items in it.
-fn fed(definition: &Definition, network: u8, mib: u8) -> (f64, f64) {
+/// What a memcached did.
+struct Fed {
+    /// Share of the reads that it answered once it was as full as it gets.
+    hit_ratio: f64,
+    /// In it at the end.
+    items: f64,
+    /// Reads per second.
+    pace: f64,
+}
+
+/// A memcached of so many MiB, fed with a workload.
+fn fed(definition: &Definition, network: u8, mib: u8) -> Fed {
     let node = NodeOfCache {
         address: Ipv4Addr::new(127, 0, network, mib),
         memory_bytes: u64::from(mib) << 20,
@@ -116,6 +133,7 @@ fn fed(definition: &Definition, network: u8, mib: u8) -> (f64, f64) {
     let inserts = Arc::new(InsertSequence::starting_at(RECORDS));
     let mut operations = Generator::new(definition, FIELDS, RECORDS, inserts, 36);
     let mut hits = 0_usize;
+    let begun = Instant::now();
     for request in 0..BEFORE + COUNTED {
         let keys: Vec<String> = (0..BATCH).map(|_| key(operations.next_operation().record, definition)).collect();
         let found = client.get(&keys);
@@ -124,28 +142,31 @@ fn fed(definition: &Definition, network: u8, mib: u8) -> (f64, f64) {
             hits += found.into_iter().filter(|found| *found).count();
         }
     }
-    (hits as f64 / (COUNTED * BATCH) as f64, client.items())
+    let pace = ((BEFORE + COUNTED) * BATCH) as f64 / begun.elapsed().as_secs_f64();
+    Fed { hit_ratio: hits as f64 / (COUNTED * BATCH) as f64, items: client.items(), pace }
 }
 
 /// Three sizes, predicted and measured.
 fn agrees(distribution: Distribution, network: u8) {
     let definition = Definition::new("w", Mix { read: 1.0, ..Mix::default() }, distribution);
     let item = Item::of(key(0, &definition).len() as u64, VALUE_BYTES as u64).unwrap();
-    let sizes = SIZES.map(|(mib, _)| item.in_memory(f64::from(u32::from(mib) << 20)));
-    let rules = Rules { policy: Policy::Aside, ttl_operations: None };
-    let points = hit_ratios(&definition, RECORDS, &rules, &sizes).unwrap();
-    for ((mib, more), point) in SIZES.into_iter().zip(points) {
-        let (measured, items) = fed(&definition, network, mib);
+    for mib in SIZES {
+        let fed = fed(&definition, network, mib);
+        let size = item.in_memory(f64::from(u32::from(mib) << 20));
+        let rules = Rules { policy: Policy::Aside, ttl_operations: None, operations_per_s: Some(fed.pace) };
+        let point = hit_ratios(&definition, RECORDS, &rules, &[size]).unwrap()[0];
         println!(
-            "{distribution}, {mib} MiB, {:.0} % of the records: predicted {:.4} +- {:.4}, measured {measured:.4}",
+            "{distribution}, {mib} MiB, {:.0} % of the records, {:.0}/s: predicted {:.4} +- {:.4}, measured {:.4}",
             point.share_of_records * 100.0,
+            fed.pace,
             point.hit_ratio,
-            point.half_width
+            point.half_width,
+            fed.hit_ratio
         );
         // Pages, chunks and what an item takes beside its value are as memcached has them.
-        assert!((items / point.items - 1.0).abs() < 0.01, "{items} items of {}", point.items);
-        let above = measured - point.hit_ratio;
-        assert!((-TOO_MUCH..=more).contains(&above), "{distribution}, {mib} MiB: {measured} of {point:?}");
+        assert!((fed.items / point.items - 1.0).abs() < 0.01, "{} items of {}", fed.items, point.items);
+        let apart = fed.hit_ratio - point.hit_ratio;
+        assert!(apart.abs() <= APART, "{distribution}, {mib} MiB: {} of {point:?}", fed.hit_ratio);
     }
 }
 

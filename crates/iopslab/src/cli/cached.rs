@@ -137,7 +137,8 @@ impl CacheCurveArgs {
             }
             (None, None) => None,
         };
-        let rules = Rules { policy: cache_policy.unwrap_or(POLICY), ttl_operations };
+        let policy = cache_policy.unwrap_or(POLICY);
+        let rules = Rules { policy, ttl_operations, operations_per_s: self.cache_rate };
         let (mut curves, mut left_out) = (Vec::new(), Vec::new());
         let record_bytes = plan.dataset.record_bytes() as u64;
         for workload in &plan.workloads {

@@ -26,8 +26,8 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .number(column("Records, MiB").drop(3), |(_, tier)| Some(tier.bytes? / MIB))
         .number(column("CPUs used").drop(1), |(_, tier)| tier.cpus_used);
     let method = "Medians over repetitions, all nodes of the tier together. Predicted are the hits of the workload's \
-                  keys in a plain LRU of that memory, full and undisturbed; none where caches begin cold or a fault is \
-                  planned. Hits, and reads that reached the database, \
+                  keys in memcached's LRU of that memory, full and undisturbed; none where caches begin cold or a \
+                  fault is planned. Hits, and reads that reached the database, \
                   are of the reads alone, as the client saw them; those of a read-modify-write and scans are not \
                   among them. Stale is a hit, with a record older than a write that the client had already had \
                   acknowledged; counted at the least, since a client knows its own writes alone. p99 of a hit is that \

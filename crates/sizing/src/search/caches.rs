@@ -1,9 +1,9 @@
 //! A cache tier before the database: how much it answers, what its nodes need, what is left to the database.
 //!
-//! The hit ratio is that of the workload's own keys in an LRU of the nodes' memory ([`miss_ratio`]). The database sees
-//! writes and the reads that miss. Of these it finds less in its page cache than of all reads: the cache has taken the
-//! popular ones, so that they are taken as spread evenly over the data. What a request to a cache costs its CPUs nobody
-//! has measured here; who asks states it.
+//! The hit ratio is that of the workload's own keys in memcached's LRU of the nodes' memory ([`miss_ratio`]). The
+//! database sees writes and the reads that miss. Of these it finds less in its page cache than of all reads: the cache
+//! has taken the popular ones, so that they are taken as spread evenly over the data. What a request to a cache costs
+//! its CPUs nobody has measured here; who asks states it.
 
 use std::collections::BTreeMap;
 
@@ -229,7 +229,11 @@ impl<'a> Search<'a> {
 impl CacheOptions {
     /// How the tier is used, at so many operations per second.
     fn rules(&self, operations_per_s: f64) -> Rules {
-        Rules { policy: self.policy, ttl_operations: self.ttl_s.map(|ttl| ttl * operations_per_s) }
+        Rules {
+            policy: self.policy,
+            ttl_operations: self.ttl_s.map(|ttl| ttl * operations_per_s),
+            operations_per_s: Some(operations_per_s),
+        }
     }
 }
 
