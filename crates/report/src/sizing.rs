@@ -15,7 +15,7 @@ use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{given, number, percent, several, whole_percent};
-use words::{amount, because, counted, doubts, one_left_out, short, usd, would_tell};
+use words::{SIMULATED, amount, because, counted, doubts, held_out, one_left_out, short, usd, would_decide};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
 /// they are made from.
@@ -33,8 +33,7 @@ pub fn sizing_document(answer: &Sizing) -> Value {
 
 /// The proposals with what they rest on, at most `width` columns wide; the answer first.
 pub fn sizing(answer: &Sizing, width: usize) -> String {
-    let simulated = "SIMULATED evidence: the answer is one about a stated truth, not about machines.";
-    let simulated = answer.evidence.is_simulated.then(|| simulated.to_owned());
+    let simulated = answer.evidence.is_simulated.then(|| SIMULATED.to_owned());
     let fleets = answer.comparison.as_ref();
     let decision = fleets.and_then(|c| Some(fleets::decision(c.decision.as_ref()?, c)));
     let asked = [
@@ -170,7 +169,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
         "{word} if it holds: {}{less}; outside the measured range: {}. Measure it: {}; then give size that run, too.",
         said(cheapest),
         doubts(&cheapest.beyond_evidence),
-        would_tell(cheapest, &answer.target)
+        would_decide(cheapest, &answer.target)
     );
     vec![first, second]
 }
@@ -223,22 +222,13 @@ fn target(answer: &Sizing) -> String {
 
 fn evidence(answer: &Sizing) -> String {
     let e = &answer.evidence;
-    let held = match (e.held_out.median_error, e.held_out.p90_error) {
-        (Some(median), Some(p90)) => format!(
-            "{} held out ({}): error {} (median), {} (90th percentile)",
-            several(e.held_out.cells, "cell"),
-            if e.held_out.whole_configurations { "whole configurations" } else { "cell by cell" },
-            whole_percent(median),
-            whole_percent(p90)
-        ),
-        _ => "no cell could be held out".to_owned(),
-    };
     format!(
-        "{}; {} ({} at a limit), {}; {held}",
+        "{}; {} ({} at a limit), {}; {}",
         e.runs.join(", "),
         several(e.cells, "cell"),
         e.capacity_cells,
-        several(e.trials, "trial")
+        several(e.trials, "trial"),
+        held_out(&e.held_out)
     )
 }
 

@@ -12,6 +12,7 @@ mod faults;
 mod free;
 mod html;
 mod limits;
+mod next;
 mod openmetrics;
 mod page;
 mod shown;

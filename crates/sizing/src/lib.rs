@@ -29,10 +29,10 @@ mod sustained;
 mod target;
 
 pub use document::{
-    Allowance, CacheTier, ChangeBecause, Choice, Demand, Doubt, EvidenceFacts, Fleet, FleetComparison, FleetDecision,
-    FleetTotals, FleetUse, Foretold, ForetoldCell, HeldOut, Label, LeadingPlace, LeftOut, Limit, Measuring,
-    NextToMeasure, NodesBecause, NotPredicted, NotPredictedBecause, Note, NothingBecause, Obstacle, Predicted,
-    Proposal, Range, Remark, Sizing, SstablesOfMix, Undecided, Unmeasured, Utilisation, Worth,
+    Allowance, CacheTier, ChangeBecause, Choice, Demand, Doubt, Effort, EvidenceFacts, Fleet, FleetComparison,
+    FleetDecision, FleetTotals, FleetUse, Foretold, ForetoldCell, HeldOut, Label, LeadingPlace, LeftOut, Limit,
+    Measuring, NextToMeasure, NodesBecause, NotPredicted, NotPredictedBecause, Note, NothingBecause, Obstacle,
+    Predicted, Proposal, Range, Remark, Sizing, SstablesOfMix, Together, Undecided, Unmeasured, Utilisation, Worth,
 };
 pub use fleet::compare_fleets;
 pub use search::{CacheMachine, CacheOptions, SizingError, SizingOptions, foretold, left_out, next_to_measure, size};

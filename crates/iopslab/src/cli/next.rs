@@ -4,18 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use ::catalog::Catalog;
-use ::sizing::{Measuring, NextToMeasure, NothingBecause, Obstacle, SizingOptions, Unmeasured};
+use ::sizing::{Effort, Measuring, NextToMeasure, NothingBecause, Obstacle, SizingOptions, Together, Unmeasured};
 use archive::RunDirectory;
 use clap::Args;
 use controller::Measured;
-use experiment::{OtherMachine, Place, PlannedTrial, ReadFor};
+use experiment::{OtherMachine, Place, Plan, PlannedTrial, ReadFor};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
 use super::facts::catalog;
 use super::{client_cost, init, latest, resumed, size, terminal};
 
-/// Proposals that an experiment cannot measure, before no more are tried.
+/// Proposals that an experiment cannot measure, before it is asked of no more.
 const MOST_REFUSED: usize = 50;
 
 /// What was typed after `next`.
@@ -27,7 +27,8 @@ const MOST_REFUSED: usize = 50;
   iopslab next NEW_RUN --against RUN                  # predicted from RUN alone, beside what NEW_RUN measured
 
 The proposal that is expected to save most comes first: what it saves times the chance that it holds, by the model's \
-own held-out errors. What has no known error stands below, and says so. Exit 3: the evidence carries no answer.")]
+own held-out errors. What has no known error stands below, and says so. Exit 3: the evidence carries no answer, or \
+only the first of what is proposed were tried, and this experiment cannot measure them.")]
 pub struct NextArgs {
     /// Run directory to learn from [default: the latest of runs/]
     run: Option<PathBuf>,
@@ -91,8 +92,7 @@ fn propose(catalog: &Catalog, path: &Path, args: &NextArgs, format: Format) -> R
         Format::Json => println!("{}", pretty(&::report::next_document(&answer))),
         Format::Human => print!("{}", ::report::next(&answer, terminal::width())),
     }
-    let blocks: Vec<&str> =
-        answer.proposals.iter().filter_map(|p| Some(p.measuring.as_ref()?.block.as_str())).collect();
+    let blocks = blocks(&answer.proposals);
     match &args.out {
         Some(out) if blocks.is_empty() => eprintln!("nothing to add: {} is not written", out.display()),
         Some(out) => {
@@ -108,9 +108,59 @@ fn propose(catalog: &Catalog, path: &Path, args: &NextArgs, format: Format) -> R
         None => {}
     }
     match &answer.because {
+        Some(NothingBecause::NotMeasurable { untried: 1.., .. }) => {
+            Err(Failure::verdict("not all that may be worth measuring was tried"))
+        }
         Some(why) if !why.is_answer() => Err(Failure::verdict("the evidence does not say what to measure next")),
         _ => Ok(()),
     }
+}
+
+/// The blocks of proposals that can be measured.
+fn blocks(proposals: &[Unmeasured]) -> Vec<&str> {
+    proposals.iter().filter_map(|p| Some(p.measuring.as_ref()?.block.as_str())).collect()
+}
+
+/// Proposals, tried in their order.
+struct Tried<T, M> {
+    /// Those that can be measured, with what that takes.
+    kept: Vec<(T, M)>,
+    /// Those that cannot, with the reason.
+    refused: Vec<(T, String)>,
+    /// Those that were not tried after so many refusals.
+    untried: Vec<T>,
+}
+
+/// The first so many that can be measured; after [`MOST_REFUSED`] that cannot, no more are tried.
+fn first_measurable<T, M>(all: Vec<T>, most: usize, measuring: impl Fn(&T) -> Result<M, String>) -> Tried<T, M> {
+    let mut tried = Tried { kept: Vec::new(), refused: Vec::new(), untried: Vec::new() };
+    for one in all {
+        if tried.kept.len() == most {
+            break;
+        }
+        if tried.refused.len() == MOST_REFUSED {
+            tried.untried.push(one);
+            continue;
+        }
+        match measuring(&one) {
+            Ok(it) => tried.kept.push((one, it)),
+            Err(why) => tried.refused.push((one, why)),
+        }
+    }
+    tried
+}
+
+/// What a plan takes; where repetitions are added, with the first ones.
+fn effort(plan: &Plan) -> Effort {
+    let is_first = |trial: &&PlannedTrial| plan.adaptive.as_ref().is_none_or(|a| trial.block <= a.blocks_min);
+    let (first, later): (Vec<&PlannedTrial>, Vec<&PlannedTrial>) = plan.trials.iter().partition(is_first);
+    let later_s: f64 = later.into_iter().map(|trial| plan.seconds_of(trial)).sum();
+    Effort { trials: first.len() as u64, seconds: plan.estimated_s - later_s }
+}
+
+/// By how much one is more than the other.
+fn more(effort: Effort, than: Effort) -> Effort {
+    Effort { trials: effort.trials.saturating_sub(than.trials), seconds: (effort.seconds - than.seconds).max(0.0) }
 }
 
 /// The experiment of a run, as it was frozen.
@@ -127,32 +177,39 @@ impl<'a> Frozen<'a> {
     }
 
     /// Of the proposals the first that the experiment can measure where it was carried out, so many at the most, with
-    /// what that takes; what it cannot measure is left out with the reason.
+    /// what that takes; what it cannot measure is left out with the reason, and so is what was not tried.
     fn keep_measurable(&self, answer: &mut NextToMeasure, most: usize) -> Result<(), Failure> {
         if answer.proposals.is_empty() {
             return Ok(());
         }
         // Where the text itself is refused, no proposal is to blame.
-        self.plan_of(&self.text)?;
-        let (mut kept, mut refused) = (Vec::new(), Vec::new());
-        for one in std::mem::take(&mut answer.proposals) {
-            if kept.len() == most || refused.len() == MOST_REFUSED {
-                break;
-            }
-            match self.measuring(&one) {
-                Ok(it) => kept.push(Unmeasured { measuring: Some(it), ..one }),
-                Err(why) => refused.push((one.configuration, Obstacle::Rule(why))),
-            }
-        }
-        let all = refused.len() as u64;
-        answer.left_out.extend(::sizing::left_out(refused));
-        answer.because = kept.is_empty().then_some(NothingBecause::NotMeasurable { refused: all });
-        answer.proposals = kept;
+        let without = effort(&self.plan_of(&self.text)?);
+        let all = std::mem::take(&mut answer.proposals);
+        let tried = first_measurable(all, most, |one| self.measuring(one, without));
+        let (refused, untried) = (tried.refused.len() as u64, tried.untried.len() as u64);
+        answer.because = tried.kept.is_empty().then_some(NothingBecause::NotMeasurable { refused, untried });
+        let not_tried = |one: Unmeasured| {
+            (one, format!("not tried: the experiment cannot measure {MOST_REFUSED} others before it"))
+        };
+        let left_out = tried.refused.into_iter().chain(tried.untried.into_iter().map(not_tried));
+        let left_out = left_out.map(|(one, why)| (one.configuration, Obstacle::Rule(why)));
+        answer.left_out.extend(::sizing::left_out(left_out));
+        let kept = tried.kept.into_iter();
+        answer.proposals = kept.map(|(one, it)| Unmeasured { measuring: Some(it), ..one }).collect();
+        answer.together = self.together(&answer.proposals, without);
         Ok(())
     }
 
+    /// What it takes to measure all of these; `None`: there is none, or the experiment cannot have all at once.
+    fn together(&self, proposals: &[Unmeasured], without: Effort) -> Option<Together> {
+        let blocks = Some(blocks(proposals)).filter(|blocks| !blocks.is_empty())?;
+        let plan = self.plan_of(&experiment::with_blocks(&self.text, blocks)).ok()?;
+        let with = effort(&plan);
+        Some(Together { experiment: with, proposals: more(with, without), is_least: plan.adaptive.is_some() })
+    }
+
     /// What it takes to measure a configuration, or why this experiment cannot.
-    fn measuring(&self, one: &Unmeasured) -> Result<Measuring, String> {
+    fn measuring(&self, one: &Unmeasured, without: Effort) -> Result<Measuring, String> {
         let other = OtherMachine {
             like: &one.like,
             request: &one.request,
@@ -162,22 +219,15 @@ impl<'a> Frozen<'a> {
         let block = experiment::block_on(&self.text, other)?;
         let text = experiment::with_blocks(&self.text, [block.text.as_str()]);
         let plan = self.plan_of(&text).map_err(|refused| refused.message)?;
-        let known = self.directory.plan();
-        let is_new = |trial: &&PlannedTrial| {
-            let cell = plan.cells.iter().find(|cell| cell.id == trial.cell);
-            cell.is_some_and(|cell| known.configuration(&cell.configuration).is_none())
-        };
-        let is_first = |trial: &&PlannedTrial| plan.adaptive.as_ref().is_none_or(|a| trial.block <= a.blocks_min);
-        let trials: Vec<&PlannedTrial> = plan.trials.iter().filter(is_new).filter(is_first).collect();
-        if trials.is_empty() {
+        let takes = more(effort(&plan), without);
+        if takes.trials == 0 {
             return Err("the experiment measures some of its cells alone ([load] only)".to_owned());
         }
-        let seconds: f64 = trials.iter().map(|trial| plan.seconds_of(trial)).sum();
-        Ok(Measuring { name: block.name, block: block.text, trials: trials.len() as u64, seconds })
+        Ok(Measuring { name: block.name, block: block.text, takes })
     }
 
     /// The plan of a text, on what was frozen with the run.
-    fn plan_of(&self, text: &str) -> Result<experiment::Plan, Failure> {
+    fn plan_of(&self, text: &str) -> Result<Plan, Failure> {
         let name = self.directory.path().join("experiment.toml").display().to_string();
         let purpose = ReadFor::PlanOf(self.directory.plan().place.provider());
         let client = client_cost::known();
@@ -203,5 +253,35 @@ fn beside(catalog: &Catalog, run: &Path, earlier: &Path, format: Format) -> Resu
         Format::Json => println!("{}", pretty(&::report::foretold_document(&answer))),
         Format::Human => print!("{}", ::report::foretold(&answer, terminal::width())),
     }
-    Ok(())
+    match answer.is_answer() {
+        true => Ok(()),
+        false => Err(Failure::verdict(format!("{} does not say what {} measured", earlier.display(), run.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_tried_is_no_answer() {
+        let refuse = |_: &u32| -> Result<(), String> { Err("no such volume".to_owned()) };
+        let tried = first_measurable((0..60).collect(), 3, refuse);
+        assert_eq!((tried.kept.len(), tried.refused.len(), tried.untried.len()), (0, MOST_REFUSED, 60 - MOST_REFUSED));
+        assert_eq!(tried.untried.first(), Some(&(MOST_REFUSED as u32)), "in their order");
+        assert!(!NothingBecause::NotMeasurable { refused: 50, untried: 10 }.is_answer());
+        // As many as there are: the experiment was asked of all.
+        let tried = first_measurable((0..MOST_REFUSED).collect(), 3, |_| Err::<(), _>("no such volume".to_owned()));
+        assert!(tried.untried.is_empty());
+        assert!(NothingBecause::NotMeasurable { refused: 50, untried: 0 }.is_answer());
+    }
+
+    #[test]
+    fn no_more_are_tried_than_are_shown() {
+        let odd = |n: &u32| if n % 2 == 1 { Ok(*n) } else { Err("even".to_owned()) };
+        let tried = first_measurable((0..60).collect(), 2, odd);
+        assert_eq!(tried.kept, [(1, 1), (3, 3)]);
+        assert_eq!(tried.refused.len(), 2);
+        assert!(tried.untried.is_empty(), "what comes after the last that is shown is not missed");
+    }
 }

@@ -33,7 +33,7 @@ r6i.2xlarge+gp3:2TiB:6000
   iopslab size --current 'm2.4xlarge*48' --current 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' --price-date 2012-07-19
 
 The best proven cluster comes first; what is cheaper and lies outside the measured range stands below, with \
-the run that would tell. Each figure is measured, interpolated or modelled, and each
+the run that would decide. Each figure is measured, interpolated or modelled, and each
 number of nodes says why. With --current: keep what you have, change, or not decided. Exit 3: \
 the evidence carries no answer.")]
 pub struct SizeArgs {

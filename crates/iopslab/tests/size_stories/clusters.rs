@@ -78,7 +78,7 @@ fn a_cluster_meets_the_target_with_a_part_down() {
 /// `size` once put the number of doubts before the price: it added nodes until the page cache was in the measured
 /// range, showed only that, and said nothing of it. Later it led with what nobody had measured.
 #[test]
-fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run_that_would_tell() {
+fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run_that_would_decide() {
     let lab = Laboratory::new();
     let evidence = evidence(&lab);
     let answer = size(&lab, evidence, &MUCH_DATA);

@@ -54,13 +54,26 @@ fn run(lab: &Laboratory, name: &str, text: &str) -> String {
 /// One run of [`MEASURED`] in a closed loop for all stories that only read it; made anew by each test process.
 fn evidence(lab: &Laboratory) -> &'static str {
     static EVIDENCE: OnceLock<String> = OnceLock::new();
-    EVIDENCE.get_or_init(|| {
-        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("size-evidence");
-        drop(std::fs::remove_dir_all(&kept));
-        let made = run(lab, "evidence", &experiment("evidence", 100, &MEASURED, CLOSED, ""));
-        std::fs::rename(&made, &kept).unwrap();
-        kept.display().to_string()
+    EVIDENCE.get_or_init(|| kept(lab, "evidence", CLOSED, ""))
+}
+
+/// Another one, in which a machine has less than half the speed, and nothing in the experiment distinguishes it; as
+/// many repetitions as can be tested.
+fn slow(lab: &Laboratory) -> &'static str {
+    static SLOW: OnceLock<String> = OnceLock::new();
+    SLOW.get_or_init(|| {
+        let three = CLOSED.replace("repetitions = 2", "repetitions = 3");
+        kept(lab, "slow", &three, "speed = { r4-xlarge-8000 = 0.4 }")
     })
+}
+
+/// Runs [`MEASURED`], and keeps the run for other stories.
+fn kept(lab: &Laboratory, name: &str, load: &str, truth: &str) -> String {
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("size-{name}"));
+    drop(std::fs::remove_dir_all(&kept));
+    let made = run(lab, name, &experiment(name, 100, &MEASURED, load, truth));
+    std::fs::rename(&made, &kept).unwrap();
+    kept.display().to_string()
 }
 
 /// One node without replication, everything used to the full: the answer is then a capacity.

@@ -5,10 +5,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::support::Laboratory;
-use super::{MEASURED, evidence, experiment, run};
+use super::{MEASURED, evidence, experiment, run, slow};
 
 /// As many repetitions as can be tested, with page caches that are filled.
 const DECIDED: &str = "concurrency = [128]\ncache = \"warm\"\nwarmup_s = 20\nrepetitions = 3";
+
+/// A part of the catalog: the whole of it takes seconds.
+const SEARCHED: [&str; 4] = ["--family", "r4", "--family", "r5"];
 
 fn next(lab: &Laboratory, run: &str, more: &[&str]) -> Value {
     lab.exits(0, &[&["--format", "json", "next", run], more].concat()).json()
@@ -23,6 +26,11 @@ fn check_proposals(answer: &Value) {
     let (places, proposals) = (answer["places"].as_array().unwrap(), answer["proposals"].as_array().unwrap());
     assert!(!places.is_empty() && !proposals.is_empty(), "{answer:#}");
     let measured: Vec<String> = MEASURED.iter().map(|(one, iops)| format!("{one}+io1:1000GiB:{iops}")).collect();
+    for place in places {
+        assert!(figure(place, "half_width") >= 0.01, "no measurement is exact: {place}");
+    }
+    // Every error with what leads in the middle and at both ends of its interval, and one error more.
+    let cases = 3.0 * (figure(&answer["held_out"], "cells") + 1.0);
     let mut before = f64::INFINITY;
     let mut were_known = true;
     for p in proposals {
@@ -35,6 +43,9 @@ fn check_proposals(answer: &Value) {
             true => {
                 let chance = figure(&p["worth"], "chance");
                 assert!(chance > 0.0 && chance < 1.0, "it may hold, and nothing is certain: {p}");
+                assert!((chance * cases - (chance * cases).round()).abs() < 1e-6, "one of {cases} cases each: {p}");
+                let picked = p["sentences"][1].as_str().unwrap();
+                assert!(picked.contains("both are likely too high, because it was picked"), "{picked}");
                 figure(&p["worth"], "expected_usd_per_month")
             }
             false => figure(p, "saves_usd_per_month"),
@@ -51,58 +62,80 @@ fn check_proposals(answer: &Value) {
         });
         let least = saves.fold(f64::INFINITY, f64::min);
         assert!((least - figure(p, "saves_usd_per_month")).abs() < 1e-6 * figure(p, "usd_per_month"), "{p}");
-        assert_eq!(p["measuring"]["trials"], 9, "three workloads, three repetitions: {p}");
-        assert!(figure(&p["measuring"], "seconds") > 0.0, "{p}");
+        let takes = &p["measuring"]["takes"];
+        assert_eq!(takes["trials"], 9, "three workloads, three repetitions: {p}");
+        assert!(figure(takes, "seconds") > 9.0 * 120.0, "a trial measures for 120 s: {p}");
     }
+    // All at once, by the plan of the experiment that has them.
+    let (together, added) = (&answer["together"], 9 * proposals.len());
+    assert_eq!(together["proposals"]["trials"], added, "{together}");
+    assert_eq!(together["experiment"]["trials"], 9 * MEASURED.len() + added, "{together}");
+    assert!(figure(&together["experiment"], "seconds") > figure(&together["proposals"], "seconds"), "{together}");
 }
 
 #[test]
 fn a_proposal_is_measured_and_what_was_predicted_stands_beside_it() {
     let lab = Laboratory::new();
-    let decided = run(&lab, "decided", &experiment("decided", 100, &MEASURED, DECIDED, ""));
-    let answer = next(&lab, &decided, &[]);
+    let made = run(&lab, "decided", &experiment("decided", 100, &MEASURED, DECIDED, ""));
+    let decided = made.as_str();
+    let answer = next(&lab, decided, &SEARCHED);
     check_proposals(&answer);
     let first = &answer["proposals"][0];
     println!("{}", first["sentences"]);
 
     // For people: the sentence, what it is worth, and the block to add.
-    let shown = lab.exits(0, &["next", &decided]).stdout;
+    let shown = lab.exits(0, &[&["next", decided][..], &SEARCHED].concat()).stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    for sentence in first["sentences"].as_array().unwrap() {
+    for sentence in first["sentences"].as_array().unwrap().iter().chain(answer["sentences"].as_array().unwrap()) {
         assert!(words.contains(sentence.as_str().unwrap()), "{sentence}: {shown}");
     }
     assert!(shown.contains(first["measuring"]["block"].as_str().unwrap().trim_end()), "{shown}");
+    assert!(words.contains("is taken for all workloads and load levels at once"), "{shown}");
 
     // The whole experiment with the first one added; it is there once.
-    let said = lab.exits(0, &["next", &decided, "--top", "1", "--out", "next.toml"]);
+    let said = lab.exits(0, &[&["next", decided, "--top", "1", "--out", "next.toml"][..], &SEARCHED].concat());
     assert!(said.stderr.contains("wrote next.toml; next: iopslab plan next.toml"), "{}", said.stderr);
     let text = std::fs::read_to_string(lab.path().join("next.toml")).unwrap();
     assert_eq!(text.matches("[[configuration]]").count(), MEASURED.len() + 1, "{text}");
-    let there = lab.exits(2, &["next", &decided, "--out", "next.toml"]).stderr;
+    let there = lab.exits(2, &["next", decided, "--out", "next.toml"]).stderr;
     assert!(there.contains("next.toml is there already"), "{there}");
 
-    // Measured (here: simulated), its prediction from the earlier run alone stands beside it.
-    lab.exits(0, &["run", "next.toml", "--provider", "simulated", "--out", "run-next"]);
-    let measured = lab.run_in("run-next").display().to_string();
-    let beside = next(&lab, &measured, &["--against", &decided]);
-    let cells = beside["cells"].as_array().unwrap();
-    assert!(!cells.is_empty(), "{beside:#}");
+    // Measured (here: simulated), its prediction from the earlier run alone stands beside it. Once each, and one cell of
+    // a machine that was measured before, are enough here.
     let name = first["measuring"]["name"].as_str().unwrap();
-    for cell in cells {
+    let mut cells = ["read-heavy", "balanced", "write-heavy"].map(|mix| format!("{name}.{mix}.c128")).to_vec();
+    cells.push("r4-xlarge-8000.read-heavy.c128".to_owned());
+    let only = cells.iter().flat_map(|cell| ["--only", cell.as_str()]);
+    let once = ["run", "next.toml", "--provider", "simulated", "--out", "run-next", "--set", "load.repetitions=1"];
+    lab.exits(0, &once.into_iter().chain(only).collect::<Vec<_>>());
+    let measured = lab.run_in("run-next").display().to_string();
+    let beside = next(&lab, &measured, &["--against", decided]);
+    let predicted = beside["cells"].as_array().unwrap();
+    assert!(!predicted.is_empty(), "{beside:#}");
+    for cell in predicted {
         assert!(cell["cell"].as_str().unwrap().starts_with(&format!("{name}.")), "{cell}");
         let (predicted, real) = (figure(cell, "predicted_operations_per_s"), figure(cell, "measured_operations_per_s"));
         println!("{}: predicted {predicted:.0}, simulated {real:.0}", cell["cell"]);
         assert!((figure(cell, "off") - (predicted / real - 1.0)).abs() < 1e-9, "{cell}");
         assert!(figure(cell, "off").abs() < 0.25, "{cell}");
     }
-    assert_eq!(beside["measured_by_both"].as_array().unwrap().len(), MEASURED.len(), "{beside:#}");
-    let shown = lab.exits(0, &["next", &measured, "--against", &decided]).stdout;
+    let off = || predicted.iter().map(|cell| figure(cell, "off").abs());
+    let range = off().fold(f64::INFINITY, f64::min)..=off().fold(0.0, f64::max);
+    assert!(range.contains(&figure(&beside, "median_off")), "{beside:#}");
+    assert_eq!(beside["measured_by_both"], json!(["r4-xlarge-8000"]), "{beside:#}");
+    assert_eq!((&beside["given_rate"], &beside["not_observed"]), (&json!([]), &json!([])), "{beside:#}");
+    let shown = lab.exits(0, &["next", &measured, "--against", decided]).stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(beside["sentences"][0].as_str().unwrap()), "{shown}");
 
+    // The same machines: nothing is predicted, and that is no answer.
+    let same = lab.exits(3, &["next", decided, "--against", evidence(&lab)]);
+    assert!(same.stdout.contains("Nothing of") && same.stdout.contains("is predicted from"), "{}", same.stdout);
+    assert!(same.stderr.contains("does not say what"), "{}", same.stderr);
+
     // Where what leads costs next to nothing, nothing is worth measuring, and it says so.
-    cheapen(Path::new(&decided));
-    let nothing = next(&lab, &decided, &["--out", "none.toml"]);
+    cheapen(Path::new(decided));
+    let nothing = next(&lab, decided, &[&["--out", "none.toml"][..], &SEARCHED].concat());
     assert_eq!((&nothing["because"]["kind"], &nothing["proposals"]), (&json!("nothing_better"), &json!([])));
     let sentence = nothing["sentences"][0].as_str().unwrap();
     assert!(sentence.starts_with("Nothing is worth measuring next: of "), "{sentence}");
@@ -142,13 +175,12 @@ fn where_nothing_leads_yet_nothing_is_proposed() {
 #[test]
 fn a_model_that_fails_its_own_test_proposes_nothing() {
     let lab = Laboratory::new();
-    // A machine of half the speed that nothing in the experiment distinguishes.
-    let text = experiment("odd", 100, &MEASURED, DECIDED, "speed = { r4-xlarge-8000 = 0.4 }");
-    let odd = run(&lab, "odd", &text);
-    let answer = lab.exits(3, &["--format", "json", "next", &odd]).json();
-    let because = &answer["because"];
-    assert_eq!((&because["kind"], &answer["proposals"]), (&json!("model_refused"), &json!([])), "{answer:#}");
-    assert!(figure(because, "median_error") > 0.15 || figure(because, "p90_error") > 0.25, "{because}");
+    let answer = lab.exits(3, &["--format", "json", "next", slow(&lab)]).json();
+    assert_eq!((&answer["because"], &answer["proposals"]), (&json!({"kind": "model_refused"}), &json!([])));
+    let held_out = &answer["held_out"];
+    assert!(figure(held_out, "median_error") > 0.15 || figure(held_out, "p90_error") > 0.25, "{held_out}");
     let sentence = answer["sentences"][0].as_str().unwrap();
-    assert!(sentence.contains("the model may not be used on this evidence: held out, its error is"), "{sentence}");
+    assert!(sentence.contains("the model may not be used on this evidence: "), "{sentence}");
+    assert!(sentence.contains(" cells held out (whole configurations): error "), "{sentence}");
+    assert!(sentence.ends_with("; at most 15 % and 25 % are accepted."), "{sentence}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::support::Laboratory;
-use super::{CLOSED, MEASURED, MUCH_DATA, ONE_NODE, cheapest, evidence, experiment, run, size};
+use super::{MEASURED, MUCH_DATA, ONE_NODE, cheapest, evidence, experiment, run, size, slow};
 
 #[test]
 fn a_machine_that_was_not_measured_does_what_was_predicted() {
@@ -159,16 +159,14 @@ fn p99_counts_where_it_was_measured_under_an_offered_load() {
 #[test]
 fn a_model_that_fails_its_own_test_is_not_used() {
     let lab = Laboratory::new();
-    // A machine of half the speed that nothing in the experiment distinguishes.
-    let evidence = run(&lab, "slow", &experiment("slow", 100, &MEASURED, CLOSED, "speed = { r4-xlarge-8000 = 0.4 }"));
-    let mut arguments =
-        vec!["size", evidence.as_str(), "--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
+    let evidence = slow(&lab);
+    let mut arguments = vec!["size", evidence, "--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
     arguments.extend(ONE_NODE);
     let stderr = lab.exits(3, &[&arguments[..], &["--candidate", "r4.4xlarge+io1:1000GiB:6000"]].concat()).stderr;
     assert!(stderr.contains("the model may not be used on this evidence: held out, its error is"), "{stderr}");
     // What was measured still counts.
     let measured =
-        size(&lab, &evidence, &[&arguments[2..], &["--candidate", "r4.2xlarge+io1:1000GiB:12000+gp2:100GiB"]].concat());
+        size(&lab, evidence, &[&arguments[2..], &["--candidate", "r4.2xlarge+io1:1000GiB:12000+gp2:100GiB"]].concat());
     assert_eq!(cheapest(&measured)["label"], "measured");
 }
 

@@ -1,21 +1,19 @@
 //! What `iopslab next` says to people: what would be worth measuring, and how right that was.
 
 use ::sizing::{
-    Foretold, ForetoldCell, HeldOut, LeadingPlace, NextToMeasure, NotPredicted, NotPredictedBecause, NothingBecause,
-    Predicted, Unmeasured,
+    Effort, Foretold, ForetoldCell, HeldOut, LeadingPlace, NextToMeasure, NotPredicted, NotPredictedBecause,
+    NothingBecause, Predicted, Together, Unmeasured,
 };
 use analysis::{DecidedBy, each_once};
 use serde_json::{Value, json};
 
 use super::notes;
-use super::words::{doubts, obstacle, one_left_out, short, usd};
+use super::words::{SIMULATED, doubts, held_out, obstacle, one_left_out, short, usd};
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{about, given_percent, number, several, when, whole_percent};
+use crate::figures::{about, count, given_percent, listed, number, several, when, whole_percent};
 use crate::labels::load;
-
-const SIMULATED: &str = "SIMULATED evidence: the answer is one about a stated truth, not about machines.";
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
 /// they are made from.
@@ -26,7 +24,9 @@ pub fn next_document(answer: &NextToMeasure) -> Value {
     for (index, proposal) in answer.proposals.iter().enumerate() {
         document["proposals"][index]["sentences"] = json!([proposed(answer, proposal), worth(answer, proposal)]);
     }
-    document["sentences"] = json!(answer.because.iter().map(|why| nothing(answer, why)).collect::<Vec<_>>());
+    let together = answer.together.iter().map(|all| together(answer, all));
+    let sentences = answer.because.iter().map(|why| nothing(answer, why)).chain(together);
+    document["sentences"] = json!(sentences.collect::<Vec<_>>());
     document
 }
 
@@ -37,31 +37,70 @@ pub fn next(answer: &NextToMeasure, width: usize) -> String {
     let of_one =
         |(index, p): (usize, &Unmeasured)| format!("{}. {} {}", index + 1, proposed(answer, p), worth(answer, p));
     let proposed = answer.proposals.iter().enumerate().map(of_one);
-    let leads = answer.places.iter().map(|place| {
-        format!(
-            "Leads under {}: {}, {} operations/s for {} USD a month",
-            under(place),
-            place.leader,
-            number(place.operations_per_s),
-            usd(place.usd_per_month)
-        )
-    });
-    let held_out = answer.held_out.as_ref().map(|held| format!("Model: {}", model(held)));
-    let key = "Of throughput: predicted over what leads, with the fullest resource used in full; at a load that does \
-               not come to this limit it does less. A chance counts the held-out errors, each as likely as the others, \
-               and one more that speaks against the proposal.";
-    let key = (!answer.proposals.is_empty()).then(|| key.to_owned());
+    let together = answer.together.iter().map(|all| together(answer, all));
+    let leads = answer.places.iter().map(leads);
+    let held_out = answer.held_out.as_ref().map(|held| format!("Model: {}", held_out(held)));
+    let key = (!answer.proposals.is_empty()).then(|| key(answer));
     let notes = answer.notes.iter().map(|note| format!("note: {}", notes::note(note)));
     let left_out = answer.left_out.iter().map(|left| format!("left out: {}", one_left_out(left)));
     let basis = Section::new("basis", "").paragraph(format!("Basis: {}", answer.basis));
     let sections = [
-        Section::new("answer", "").paragraphs(simulated.into_iter().chain(why).chain(proposed)),
+        Section::new("answer", "").paragraphs(simulated.into_iter().chain(why).chain(proposed).chain(together)),
         Section::new("predicted", "").table(predictions(answer)).paragraphs(key),
         Section::new("asked", "")
             .paragraphs(leads.chain(answer.not_predicted.iter().map(not_predicted)).chain(held_out)),
         basis.paragraphs(notes.chain(left_out)),
     ];
     plain(sections, width)
+}
+
+/// What leads in a place; where that is not decided, against what.
+fn leads(place: &LeadingPlace) -> String {
+    let open = place.not_decided_against.as_slice();
+    format!(
+        "{} under {}: {}, {} operations/s ({}) for {} USD a month{}",
+        if open.is_empty() { "Leads" } else { "Leads by its estimate" },
+        under(place),
+        place.leader,
+        number(place.operations_per_s),
+        stated(place.half_width),
+        usd(place.usd_per_month),
+        when(!open.is_empty(), || format!("; not decided against {}", listed(open)))
+    )
+}
+
+/// How the table and the chances are to be read.
+fn key(answer: &NextToMeasure) -> String {
+    let all_alike = when(answer.places.len() > 1, || {
+        " Each error, and each end of an interval, is taken for all workloads and load levels at once, and the errors \
+         of all of them are counted together."
+            .to_owned()
+    });
+    format!(
+        "Of throughput: predicted over what leads, with the fullest resource used in full; at a load that does not \
+         come to this limit it does less. A chance counts the held-out errors, each as likely as the others, and one \
+         more that speaks against the proposal; each with what leads in the middle and at either end of its interval.\
+         {all_alike}"
+    )
+}
+
+/// What it takes to measure all that is proposed.
+fn together(answer: &NextToMeasure, all: &Together) -> String {
+    let least = when(all.is_least, || "at least ".to_owned());
+    format!(
+        "The experiment with {}: {least}{}, of which {} are for what is new.",
+        match answer.proposals.len() {
+            1 => "it".to_owned(),
+            n => format!("these {}", count(n as u64)),
+        },
+        takes(all.experiment),
+        takes(all.proposals)
+    )
+}
+
+/// `3 trials, about 9 minutes`
+fn takes(effort: Effort) -> String {
+    format!("{}, about {}", several(effort.trials, "trial"), about(effort.seconds))
 }
 
 /// The document of what was predicted and then measured, with its sentence.
@@ -82,13 +121,17 @@ pub fn foretold(answer: &Foretold, width: usize) -> String {
             format!("{} lies outside the range of {}: {}", cell.cell, answer.against, doubts(&cell.beyond_evidence))
         })
     };
-    let listed = |names: &[String], what: &str| (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")));
-    let both = listed(&answer.measured_by_both, "Measured by both, and not predicted");
+    let named = |names: &[String], what: &str| (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")));
+    let both = named(&answer.measured_by_both, "Measured by both, and not predicted");
     let not_at_limit =
-        listed(&answer.not_at_limit, "Not predicted, because no resource of the database was at its limit");
-    let held_out = answer.held_out.as_ref().map(|held| format!("Model: {}", model(held)));
+        named(&answer.not_at_limit, "Not predicted, because no resource of the database was at its limit");
+    let given_rate = named(&answer.given_rate, "Not predicted, because their rate was given");
+    let not_observed =
+        named(&answer.not_observed, "Not predicted, because nothing was learned from them (trials, volumes, caches)");
+    let held_out = answer.held_out.as_ref().map(|held| format!("Model: {}", held_out(held)));
     let cells = answer.cells.iter();
-    let remarks = cells.clone().filter_map(why_not).chain(cells.filter_map(beyond)).chain(both).chain(not_at_limit);
+    let of_cells = cells.clone().filter_map(why_not).chain(cells.filter_map(beyond));
+    let remarks = of_cells.chain(both).chain(not_at_limit).chain(given_rate).chain(not_observed);
     let sections = [
         Section::new("answer", "").paragraphs(simulated.into_iter().chain([how_right(answer)])),
         Section::new("cells", "").table(beside(answer)).paragraphs(remarks.chain(held_out)),
@@ -96,8 +139,8 @@ pub fn foretold(answer: &Foretold, width: usize) -> String {
     plain(sections, width)
 }
 
-/// `r7i.2xlarge + gp3 1000 GiB, 6000 IOPS: 0.94 of the throughput of today for 210 USD a month less, ±12 %; 3 trials,
-/// about 3 minutes, would tell.`
+/// `r7i.2xlarge + gp3 1000 GiB, 6000 IOPS: 0.94 of the throughput of today for 210 USD a month less, ±12 %; measuring
+/// it takes 3 trials, about 3 minutes.`
 fn proposed(answer: &NextToMeasure, p: &Unmeasured) -> String {
     let nodes = when(p.request.nodes > 1, || format!("{} x ", p.request.nodes));
     let leaders = each_once(answer.places.iter().map(|place| place.leader.clone()));
@@ -106,14 +149,12 @@ fn proposed(answer: &NextToMeasure, p: &Unmeasured) -> String {
         _ => ("of the throughput of what leads".to_owned(), format!("for {} USD a month", usd(p.usd_per_month))),
     };
     let error = match p.error {
-        Some(half) => format!("±{}", whole_percent(half)),
+        Some(half) => stated(half),
         None => "its error not known".to_owned(),
     };
-    let tells = match &p.measuring {
-        Some(it) => format!("{}, about {}, would tell", several(it.trials, "trial"), about(it.seconds)),
-        None => "a measurement would tell".to_owned(),
-    };
-    format!("{nodes}{} + {}: {} {whose} {money}, {error}; {tells}.", p.request.instance, p.storage, ratios(p))
+    let measuring =
+        p.measuring.as_ref().map_or_else(String::new, |it| format!("; measuring it takes {}", takes(it.takes)));
+    format!("{nodes}{} + {}: {} {whose} {money}, {error}{measuring}.", p.request.instance, p.storage, ratios(p))
 }
 
 /// The least and the most over the places: `0.94`, `0.94 to 1.10`.
@@ -135,15 +176,20 @@ fn difference(p: &Unmeasured, place: &LeadingPlace) -> String {
     }
 }
 
-/// What a measurement may change; where the model has no error, that it has none, and why.
+/// What a measurement may change, and that the best of many predictions is likely too high; where the model has no
+/// error, that it has none, and why.
 fn worth(answer: &NextToMeasure, p: &Unmeasured) -> String {
     let margin = given_percent(answer.margin);
     match p.worth {
         Some(worth) => format!(
             "Expected to save {} USD a month for the same throughput; the chance that it is the better choice, by more \
-             than {margin}, is {}.",
+             than {margin}, is {}{}.",
             usd(worth.expected_usd_per_month),
-            whole_percent(worth.chance)
+            whole_percent(worth.chance),
+            when(answer.predicted > 1, || format!(
+                "; both are likely too high, because it was picked by them out of {} predictions",
+                count(answer.predicted)
+            ))
         ),
         None => {
             let why = match p.beyond_evidence.as_slice() {
@@ -163,19 +209,27 @@ fn nothing(answer: &NextToMeasure, why: &NothingBecause) -> String {
     let margin = given_percent(answer.margin);
     let why = match why {
         NothingBecause::NoPlace => "the model predicts nothing that this run decides".to_owned(),
-        NothingBecause::ModelRefused { median_error, p90_error } => format!(
-            "the model may not be used on this evidence: held out, its error is {} (median) and {} (90th percentile; \
-             at most 15 % and 25 % are accepted)",
-            whole_percent(*median_error),
-            whole_percent(*p90_error)
+        NothingBecause::ModelRefused => format!(
+            "the model may not be used on this evidence: {}; at most {} and {} are accepted",
+            answer.held_out.as_ref().map_or_else(String::new, held_out),
+            given_percent(HeldOut::MOST_MEDIAN_ERROR),
+            given_percent(HeldOut::MOST_P90_ERROR)
         ),
-        NothingBecause::NothingBetter { predicted } => format!(
+        NothingBecause::NothingBetter => format!(
             "of {} that were predicted none gives more for its money than what leads, by more than {margin}, even if \
              the model is as wrong as it was on what it was tested with",
-            several(*predicted, "configuration")
+            several(answer.predicted, "configuration")
         ),
-        NothingBecause::NotMeasurable { refused } => {
+        NothingBecause::NotMeasurable { refused, untried: 0 } => {
             format!("this experiment cannot measure any of the {} that would be", several(*refused, "configuration"))
+        }
+        NothingBecause::NotMeasurable { refused, untried } => {
+            return format!(
+                "Not decided what to measure next: this experiment cannot measure the first {} that would be worth it, \
+                 and {} more were not tried (--family chooses among them).",
+                several(*refused, "configuration"),
+                count(*untried)
+            );
         }
     };
     format!("Nothing is worth measuring next: {why}.")
@@ -213,18 +267,6 @@ fn decides(by: DecidedBy) -> &'static str {
     }
 }
 
-fn model(held: &HeldOut) -> String {
-    match (held.median_error, held.p90_error) {
-        (Some(median), Some(p90)) => format!(
-            "{} held out: error {} (median), {} (90th percentile)",
-            several(held.cells, "cell"),
-            whole_percent(median),
-            whole_percent(p90)
-        ),
-        _ => "no cell could be held out, so that its error is not known".to_owned(),
-    }
-}
-
 /// A proposal in a place: its number, the configuration, the place, and what is predicted there.
 type InPlace<'a> = (usize, &'a Unmeasured, &'a LeadingPlace, Predicted);
 
@@ -248,26 +290,36 @@ fn stated(half: f64) -> String {
     format!("±{}", whole_percent(half))
 }
 
-/// How far predictions were off, and how many of them as far as was stated at the most.
+/// How far predictions were off, and how many of them no further than was stated, which says the less the more was
+/// stated.
 fn how_right(answer: &Foretold) -> String {
     let off = |cell: &ForetoldCell| Some((cell.off?.abs(), cell.cell.clone()));
-    let worst = answer.cells.iter().filter_map(off).max_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((most, cell)) = worst else {
+    let all: Vec<(f64, String)> = answer.cells.iter().filter_map(off).collect();
+    let worst = all.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let (Some(median), Some((most, cell))) = (answer.median_off, worst) else {
         return format!("Nothing of {} is predicted from {}.", answer.run, answer.against);
     };
-    let predicted = answer.cells.iter().filter(|cell| cell.off.is_some()).count() as u64;
-    let stated = || answer.cells.iter().filter_map(ForetoldCell::is_within);
-    let within = stated().filter(|is_within| *is_within).count();
-    let of_stated = match stated().count() {
+    let of_stated: Vec<bool> = answer.cells.iter().filter_map(ForetoldCell::is_within).collect();
+    let within = of_stated.iter().filter(|is_within| **is_within).count();
+    let errors = || answer.cells.iter().filter(|cell| cell.off.is_some()).filter_map(|cell| cell.error);
+    let [least_error, most_error] = [errors().fold(f64::INFINITY, f64::min), errors().fold(0.0, f64::max)].map(stated);
+    let range = match least_error == most_error {
+        true => most_error,
+        false => format!("{least_error} to {most_error}"),
+    };
+    let of_stated = match of_stated.len() {
         0 => "; no error was stated".to_owned(),
-        all => format!("; {within} of {all} within the error that was stated"),
+        all => format!("; {within} of {all} within the error that was stated ({range}, for 9 of 10)"),
+    };
+    let most = match all.len() {
+        1 => format!("{} ({cell})", whole_percent(*most)),
+        _ => format!("{} (median) and {} at the most ({cell})", whole_percent(median), whole_percent(*most)),
     };
     format!(
-        "{} of {}, predicted from {} alone: off by {} at the most ({cell}){of_stated}.",
-        several(predicted, "cell"),
+        "{} of {}, predicted from {} alone: off by {most}{of_stated}.",
+        several(all.len() as u64, "cell"),
         answer.run,
-        answer.against,
-        whole_percent(most)
+        answer.against
     )
 }
 

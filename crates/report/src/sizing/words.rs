@@ -1,8 +1,13 @@
 //! Reasons and doubts in words.
 
-use ::sizing::{Allowance, Doubt, LeftOut, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target};
+use ::sizing::{
+    Allowance, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target,
+};
 
 use crate::figures::{given, number, percent, several, several_of, whole_percent};
+
+/// First where evidence was simulated.
+pub(super) const SIMULATED: &str = "SIMULATED evidence: the answer is one about a stated truth, not about machines.";
 
 /// Whole dollars, all digits.
 pub(super) fn usd(amount: f64) -> String {
@@ -57,6 +62,20 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
     }
 }
 
+/// How well the model predicted what it had not seen.
+pub(super) fn held_out(held: &HeldOut) -> String {
+    match (held.median_error, held.p90_error) {
+        (Some(median), Some(p90)) => format!(
+            "{} held out ({}): error {} (median), {} (90th percentile)",
+            several(held.cells, "cell"),
+            if held.whole_configurations { "whole configurations" } else { "cell by cell" },
+            whole_percent(median),
+            whole_percent(p90)
+        ),
+        _ => "no cell could be held out".to_owned(),
+    }
+}
+
 /// Machines that are left out for one reason.
 pub(super) fn one_left_out(left: &LeftOut) -> String {
     let types = several(left.count, "type");
@@ -108,8 +127,9 @@ pub(super) fn doubts(all: &[Doubt]) -> String {
     all.iter().map(doubt).collect::<Vec<_>>().join("; ")
 }
 
-/// The run that would tell whether a cluster does what is said of it: one of its nodes with what it would hold and do.
-pub(super) fn would_tell(proposal: &Proposal, target: &Target) -> String {
+/// The run that would decide whether a cluster does what is said of it: one of its nodes with what it would hold and
+/// do.
+pub(super) fn would_decide(proposal: &Proposal, target: &Target) -> String {
     format!(
         "run one {} with {}, {} reads, and {} of data, of which its page cache holds {:.1} %, loaded up to its limit",
         proposal.instance,

@@ -71,11 +71,12 @@ pub struct HeldOut {
     pub worst: Option<(String, f64)>,
 }
 
-/// The model is refused above these errors.
-const MOST_MEDIAN_ERROR: f64 = 0.15;
-const MOST_P90_ERROR: f64 = 0.25;
-
 impl HeldOut {
+    /// The model is refused above this median (practice), ...
+    pub const MOST_MEDIAN_ERROR: f64 = 0.15;
+    /// ... or above this 90th percentile.
+    pub const MOST_P90_ERROR: f64 = 0.25;
+
     pub(crate) fn of(errors: &[(String, f64)], whole_configurations: bool) -> Self {
         let sizes: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
         Self {
@@ -89,8 +90,8 @@ impl HeldOut {
 
     /// Whether the model may be used: not shown to be wrong.
     pub fn is_accepted(&self) -> bool {
-        self.median_error.is_none_or(|error| error <= MOST_MEDIAN_ERROR)
-            && self.p90_error.is_none_or(|error| error <= MOST_P90_ERROR)
+        self.median_error.is_none_or(|error| error <= Self::MOST_MEDIAN_ERROR)
+            && self.p90_error.is_none_or(|error| error <= Self::MOST_P90_ERROR)
     }
 }
 

@@ -14,8 +14,8 @@ use crate::target::Target;
 
 pub use figures::{Demand, HeldOut, SstablesOfMix, Utilisation};
 pub use next::{
-    Foretold, ForetoldCell, LeadingPlace, Measuring, NextToMeasure, NotPredicted, NotPredictedBecause, NothingBecause,
-    Predicted, Unmeasured, Worth,
+    Effort, Foretold, ForetoldCell, LeadingPlace, Measuring, NextToMeasure, NotPredicted, NotPredictedBecause,
+    NothingBecause, Predicted, Together, Unmeasured, Worth,
 };
 pub use note::{Note, Remark};
 pub use reason::{Allowance, Doubt, LeftOut, Limit, NodesBecause, Obstacle, Range};

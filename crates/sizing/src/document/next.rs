@@ -21,13 +21,18 @@ pub struct NextToMeasure {
     pub places: Vec<LeadingPlace>,
     /// All other workloads and load levels.
     pub not_predicted: Vec<NotPredicted>,
-    /// How well the model predicts what it has not seen; `None`: it predicts nothing here.
+    /// How well the model predicts what it has not seen, in all places together; where it is refused in one, there.
+    /// `None`: it predicts nothing here.
     pub held_out: Option<HeldOut>,
     /// What has to be shown for a configuration to be the better choice, as a share: the experiment's margin.
     pub margin: f64,
+    /// Configurations that were predicted: the proposals were picked out of these.
+    pub predicted: u64,
     /// Those whose error is known first, the one that is expected to save most before the others; then those whose
     /// error is not known, by what they would save. Of each instance type one.
     pub proposals: Vec<Unmeasured>,
+    /// What it takes to measure all of them in the run's experiment; `None`: it was not asked, or cannot have all.
+    pub together: Option<Together>,
     /// Why there is none.
     pub because: Option<NothingBecause>,
     /// What was not predicted, by reason.
@@ -47,8 +52,12 @@ pub struct LeadingPlace {
     pub load: LoadLevel,
     /// The configuration that is to be run there, or that leads by its estimate.
     pub leader: String,
+    /// Others between which and the leader nothing is decided; empty: it is to be run.
+    pub not_decided_against: Vec<String>,
     /// What it did, operations per second at full scale.
     pub operations_per_s: f64,
+    /// Half-width of the 95 % interval of that, as a share of it; at least 1 %.
+    pub half_width: f64,
     /// What it costs.
     pub usd_per_month: f64,
 }
@@ -95,28 +104,22 @@ pub enum NothingBecause {
     /// Nothing is predicted anywhere.
     NoPlace,
     /// The model fails its held-out test on this evidence.
-    ModelRefused {
-        /// Median of the held-out errors.
-        median_error: f64,
-        /// 90th percentile.
-        p90_error: f64,
-    },
+    ModelRefused,
     /// Nothing that may be bought gives more for its money than what leads, by more than the margin.
-    NothingBetter {
-        /// Configurations that were predicted.
-        predicted: u64,
-    },
+    NothingBetter,
     /// What would be worth measuring this experiment cannot measure where it is carried out.
     NotMeasurable {
         /// Proposals that were refused.
         refused: u64,
+        /// Others, of which it was not asked after so many refusals.
+        untried: u64,
     },
 }
 
 impl NothingBecause {
-    /// Whether the model was asked and answered; else the evidence carries no answer.
+    /// Whether that there is none is an answer; else the evidence carries none, or nothing is settled yet.
     pub fn is_answer(&self) -> bool {
-        matches!(self, Self::NothingBetter { .. } | Self::NotMeasurable { .. })
+        matches!(self, Self::NothingBetter | Self::NotMeasurable { untried: 0, .. })
     }
 }
 
@@ -156,9 +159,10 @@ pub struct Unmeasured {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Worth {
     /// The chance that it is the better choice everywhere, by more than the margin: held-out errors with which it is,
-    /// of all and one more, which is not.
+    /// of all and one more, which is not; each with what leads in the middle and at both ends of its interval. Of this
+    /// prediction alone: of the best of many it is less.
     pub chance: f64,
-    /// The mean of what it saves then, USD a month, over the same; nothing where it is not the better choice.
+    /// The mean of what it saves, USD a month, over the same; nothing where it is not the better choice.
     pub expected_usd_per_month: f64,
 }
 
@@ -180,10 +184,28 @@ pub struct Measuring {
     pub name: String,
     /// Its block of the experiment file.
     pub block: String,
+    /// By how much the experiment grows.
+    pub takes: Effort,
+}
+
+/// What a plan takes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
     /// Its trials; where cells may rest or repetitions are added, the first ones.
     pub trials: u64,
-    /// Expected seconds of these.
+    /// Expected seconds of these, of loading the data sets, and of all that is done before and between them.
     pub seconds: f64,
+}
+
+/// What it takes to measure all proposals in the run's experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Together {
+    /// The whole experiment with all of them.
+    pub experiment: Effort,
+    /// By how much it grows.
+    pub proposals: Effort,
+    /// Whether more trials may follow: repetitions are added where that decides something.
+    pub is_least: bool,
 }
 
 /// What a run measured beside what earlier evidence alone says of it.
@@ -197,14 +219,28 @@ pub struct Foretold {
     pub against: String,
     /// Whether any of them was simulated.
     pub is_simulated: bool,
-    /// How well the model predicts what it has not seen of the earlier run; `None`: it predicts nothing.
+    /// How well the model predicts what it has not seen of the earlier run, for the first cell that it predicts;
+    /// `None`: it predicts nothing.
     pub held_out: Option<HeldOut>,
+    /// Median of |predicted / measured - 1|; `None`: nothing is predicted.
+    pub median_off: Option<f64>,
     /// Cells of the run whose configurations the earlier one did not measure.
     pub cells: Vec<ForetoldCell>,
     /// Configurations that both have measured, of which nothing is predicted.
     pub measured_by_both: Vec<String>,
     /// Cells in which no resource of the database was at its limit, so that their throughput is no capacity.
     pub not_at_limit: Vec<String>,
+    /// Cells whose rate was given.
+    pub given_rate: Vec<String>,
+    /// Cells of which nothing is learned: no valid trial, several data volumes, caches in front.
+    pub not_observed: Vec<String>,
+}
+
+impl Foretold {
+    /// Whether anything is predicted.
+    pub fn is_answer(&self) -> bool {
+        self.median_off.is_some()
+    }
 }
 
 /// A cell, predicted and measured.

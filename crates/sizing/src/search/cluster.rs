@@ -12,7 +12,7 @@ use crate::observation::Observation;
 use crate::sustained::SustainedRate;
 
 /// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).
-const LEAST_HALF_WIDTH: f64 = 0.01;
+pub(super) const LEAST_HALF_WIDTH: f64 = 0.01;
 
 /// A node of a cluster of so many, under the target.
 pub(super) struct Loaded {

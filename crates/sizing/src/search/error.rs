@@ -1,6 +1,6 @@
 //! Why there is no answer.
 
-use crate::document::LeftOut;
+use crate::document::{HeldOut, LeftOut};
 use crate::target::TargetError;
 
 /// Why there is no answer.
@@ -32,8 +32,10 @@ pub enum SizingError {
     /// The model fails its own test.
     #[error(
         "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and \
-         {p90_percent:.0} % (90th percentile; at most 15 % and 25 % are accepted), worst {worst}. No machine of the \
-         search was measured under exactly this target"
+         {p90_percent:.0} % (90th percentile; at most {most_median:.0} % and {most_p90:.0} % are accepted), worst \
+         {worst}. No machine of the search was measured under exactly this target",
+        most_median = HeldOut::MOST_MEDIAN_ERROR * 100.0,
+        most_p90 = HeldOut::MOST_P90_ERROR * 100.0
     )]
     ModelRefused {
         /// Median of the held-out errors, per cent.

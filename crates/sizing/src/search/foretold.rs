@@ -32,12 +32,21 @@ pub fn foretold(catalog: &Catalog, run: &RunEvidence<'_>, earlier: &RunEvidence<
         against: earlier.run.clone(),
         is_simulated: run.plan.place.is_simulated() || earlier.plan.place.is_simulated(),
         held_out: None,
+        median_off: None,
         cells: Vec::new(),
         measured_by_both: Vec::new(),
         not_at_limit: Vec::new(),
+        given_rate: Vec::new(),
+        not_observed: Vec::new(),
     };
+    let is_observed = |id: &String| observed.iter().any(|one| one.cell == id);
+    answer.not_observed = run.plan.cells.iter().map(|cell| cell.id.clone()).filter(|id| !is_observed(id)).collect();
     let (mut by_both, mut all) = (Vec::new(), Vec::new());
-    for one in observed.iter().filter(|one| !one.is_open_loop) {
+    for one in &observed {
+        if one.is_open_loop {
+            answer.given_rate.push(one.cell.to_owned());
+            continue;
+        }
         let learned = learned(earlier, one.distribution);
         if learned.iter().any(|known| known.is_like(one)) {
             by_both.push(one.configuration.name.clone());
@@ -67,6 +76,7 @@ pub fn foretold(catalog: &Catalog, run: &RunEvidence<'_>, earlier: &RunEvidence<
         });
         answer.held_out = answer.held_out.or(said.map(|said| said.held_out));
     }
+    answer.median_off = stats::median(answer.cells.iter().filter_map(|cell| cell.off).map(f64::abs));
     Ok(answer)
 }
 

@@ -3,6 +3,7 @@
 use analysis::{AnswerOutcome, DecidedBy, RunEvidence, WorkloadAnswer};
 use experiment::{Cell, Configuration, Definition};
 
+use super::cluster::LEAST_HALF_WIDTH;
 use super::learned::learned;
 use crate::document::{LeadingPlace, NotPredictedBecause};
 use crate::observation::Observation;
@@ -20,12 +21,11 @@ pub(super) fn lead<'a>(run: &'a RunEvidence<'a>, answer: &WorkloadAnswer) -> Res
     use NotPredictedBecause as Because;
     let by_value = answer.load.filter(|_| answer.by == DecidedBy::Value);
     let load = by_value.ok_or(Because::DecidedBy { by: answer.by })?;
-    let leader = match &answer.outcome {
-        AnswerOutcome::Run { configuration, .. } => Some(configuration),
-        AnswerOutcome::Between { configurations, .. } => configurations.first(),
-        _ => None,
+    let (leader, others): (&String, &[String]) = match &answer.outcome {
+        AnswerOutcome::Run { configuration, .. } => (configuration, &[]),
+        AnswerOutcome::Between { configurations, .. } => configurations.split_first().ok_or(Because::NoLeader)?,
+        _ => return Err(Because::NoLeader),
     };
-    let leader = leader.ok_or(Because::NoLeader)?;
     let plan = run.plan;
     let mut priced = plan.money.configurations.iter();
     let usd = priced.find(|money| money.configuration == *leader).and_then(|money| money.usd_per_month);
@@ -43,11 +43,15 @@ pub(super) fn lead<'a>(run: &'a RunEvidence<'a>, answer: &WorkloadAnswer) -> Res
     if !observed.is_capacity() {
         return Err(Because::NotAtLimit { leader: leader.clone() });
     }
+    // One trial has no interval, and leads nowhere.
+    let half_width = observed.half_width.ok_or(Because::NoLeader)?.max(LEAST_HALF_WIDTH);
     let place = LeadingPlace {
         workload: workload.name.clone(),
         load,
         leader: leader.clone(),
+        not_decided_against: others.to_vec(),
         operations_per_s: observed.throughput * observed.scale,
+        half_width,
         usd_per_month,
     };
     Ok(Lead { place, workload, configuration, observations })

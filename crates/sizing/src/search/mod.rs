@@ -19,6 +19,7 @@ mod proposal;
 mod question;
 mod tier;
 mod today;
+mod worth;
 
 pub use error::SizingError;
 pub use foretold::foretold;

@@ -40,8 +40,8 @@ pub(super) struct Search<'a> {
     pub(super) facts: EvidenceFacts,
     pub(super) distribution: Distribution,
     pub(super) record_bytes: f64,
-    /// Of the cells that were predicted from the others: predicted / measured - 1.
-    pub(super) errors: Vec<f64>,
+    /// The cells that were predicted from the others, with predicted / measured - 1.
+    pub(super) errors: Vec<(String, f64)>,
     /// Of every node, at the end.
     pub(super) page_cache: PageCache,
     /// What each node has for it.
@@ -116,7 +116,7 @@ impl<'a> Search<'a> {
             },
             distribution: first.distribution,
             record_bytes,
-            errors: errors.into_iter().map(|(_, error)| error).collect(),
+            errors,
             cache_budget: CacheBudget::OfMemory(1.0),
             cpus: None,
             page_cache: page_cache::of_cluster(
@@ -161,14 +161,13 @@ impl<'a> Search<'a> {
     /// Why nothing is proposed.
     pub(super) fn nothing(&self, left_out: Vec<LeftOut>) -> SizingError {
         let held = &self.facts.held_out;
-        if held.is_accepted() {
-            return SizingError::NothingFound { left_out };
-        }
-        let worst = |(cell, error): &(String, f64)| format!("{cell} ({:+.0} %)", error * 100.0);
-        SizingError::ModelRefused {
-            median_percent: held.median_error.unwrap_or(0.0) * 100.0,
-            p90_percent: held.p90_error.unwrap_or(0.0) * 100.0,
-            worst: held.worst.as_ref().map_or_else(String::new, worst),
+        match (held.median_error, held.p90_error, &held.worst) {
+            (Some(median), Some(p90), Some((cell, error))) if !held.is_accepted() => SizingError::ModelRefused {
+                median_percent: median * 100.0,
+                p90_percent: p90 * 100.0,
+                worst: format!("{cell} ({:+.0} %)", error * 100.0),
+            },
+            _ => SizingError::NothingFound { left_out },
         }
     }
 }

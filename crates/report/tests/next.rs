@@ -1,0 +1,102 @@
+//! What `iopslab next` says where a figure alone would be read as more than it is.
+
+use analysis::LoadLevel;
+use sizing::{Foretold, ForetoldCell, HeldOut, LeadingPlace, NextToMeasure, NothingBecause};
+
+fn answer(not_decided_against: &[&str], because: Option<NothingBecause>) -> NextToMeasure {
+    NextToMeasure {
+        format_version: 1,
+        run: "ours".to_owned(),
+        is_simulated: false,
+        places: vec![LeadingPlace {
+            workload: "reads".to_owned(),
+            load: LoadLevel::Concurrency(64),
+            leader: "today".to_owned(),
+            not_decided_against: not_decided_against.iter().map(|name| (*name).to_owned()).collect(),
+            operations_per_s: 10_000.0,
+            half_width: 0.04,
+            usd_per_month: 1_000.0,
+        }],
+        not_predicted: Vec::new(),
+        held_out: Some(HeldOut {
+            cells: 4,
+            whole_configurations: true,
+            median_error: Some(0.2),
+            p90_error: Some(0.31),
+            worst: None,
+        }),
+        margin: 0.05,
+        predicted: 214,
+        proposals: Vec::new(),
+        together: None,
+        because,
+        left_out: Vec::new(),
+        basis: Default::default(),
+        notes: Vec::new(),
+    }
+}
+
+fn said(answer: &NextToMeasure) -> String {
+    report::next(answer, 100).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_leader_by_its_estimate_is_none_that_is_decided_and_its_interval_stands_beside_it() {
+    let open = said(&answer(&["gp3", "local"], None));
+    assert!(open.contains("Leads by its estimate under reads"), "{open}");
+    assert!(open.contains("today, 10,000 operations/s (±4 %) for 1,000 USD a month"), "{open}");
+    assert!(open.contains("; not decided against gp3 and local"), "{open}");
+    let decided = said(&answer(&[], None));
+    assert!(decided.contains("Leads under reads") && !decided.contains("not decided"), "{decided}");
+}
+
+#[test]
+fn proposals_that_were_not_tried_are_not_called_unmeasurable() {
+    let some = said(&answer(&[], Some(NothingBecause::NotMeasurable { refused: 50, untried: 12 })));
+    let sentence = "Not decided what to measure next: this experiment cannot measure the first 50 configurations that \
+                    would be worth it, and 12 more were not tried";
+    assert!(some.contains(sentence) && !some.contains("Nothing is worth measuring"), "{some}");
+    let all = said(&answer(&[], Some(NothingBecause::NotMeasurable { refused: 50, untried: 0 })));
+    let sentence = "Nothing is worth measuring next: this experiment cannot measure any of the 50 configurations that \
+                    would be.";
+    assert!(all.contains(sentence), "{all}");
+}
+
+#[test]
+fn a_refused_model_states_its_errors_and_the_bounds_that_refuse_it() {
+    let refused = said(&answer(&[], Some(NothingBecause::ModelRefused)));
+    let sentence = "the model may not be used on this evidence: 4 cells held out (whole configurations): error 20 % \
+                    (median), 31 % (90th percentile); at most 15 % and 25 % are accepted.";
+    assert!(refused.contains(sentence), "{refused}");
+}
+
+#[test]
+fn predictions_are_judged_by_their_median_too_and_by_how_much_was_stated() {
+    let cell = |name: &str, off: f64, error: f64| ForetoldCell {
+        cell: name.to_owned(),
+        predicted_operations_per_s: Some(1_000.0 * (1.0 + off)),
+        why_not: None,
+        error: Some(error),
+        beyond_evidence: Vec::new(),
+        measured_operations_per_s: 1_000.0,
+        off: Some(off),
+    };
+    let answer = Foretold {
+        format_version: 1,
+        run: "new".to_owned(),
+        against: "old".to_owned(),
+        is_simulated: false,
+        held_out: None,
+        median_off: Some(0.03),
+        cells: vec![cell("a", 0.02, 0.25), cell("b", -0.03, 0.25), cell("c", 0.2, 0.18)],
+        measured_by_both: Vec::new(),
+        not_at_limit: Vec::new(),
+        given_rate: vec!["d.reads.r500".to_owned()],
+        not_observed: Vec::new(),
+    };
+    let said = report::foretold(&answer, 100).split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = "3 cells of new, predicted from old alone: off by 3 % (median) and 20 % at the most (c); 2 of 3 \
+                    within the error that was stated (±18 % to ±25 %, for 9 of 10).";
+    assert!(said.contains(sentence), "{said}");
+    assert!(said.contains("Not predicted, because their rate was given: d.reads.r500"), "{said}");
+}
