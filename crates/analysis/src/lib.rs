@@ -133,13 +133,15 @@ pub use seen::SeenOn;
 pub use steady::Window;
 pub use work::{Course, DatabaseWork};
 // What the document shows from other rooms, so that its reader needs no other room.
-pub use evidence::{CacheAnswer, DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ProbeResult, RUNTIMES};
+pub use evidence::{
+    CacheAnswer, DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ModifiedVolume, ProbeResult, RUNTIMES,
+};
 pub use experiment::{
-    Arrivals, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels, CostKind,
-    CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job, LatencyFigure,
-    LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place, Placement, Plan,
-    Provider, Rested, RestsBecause, Section, Setting, Settings, Setup, SetupAt, Setups, TrialShape, VolumeRole,
-    VolumeSetup,
+    Arrivals, AwsPair, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels,
+    CostKind, CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job,
+    LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place,
+    Placement, Plan, Provider, Rested, RestsBecause, Section, Setting, Settings, Setup, SetupAt, Setups, TrialShape,
+    VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -248,6 +250,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
     findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
     findings.extend(rules::of_setups(setups, plan.scale()));
     findings.extend(rules::faults_of_plan(&input.run, plan));
+    findings.extend(rules::several_volumes(&input.run, plan, &ordered));
     findings.extend(cells.iter().flat_map(|c| c.findings.iter().cloned()));
     let trials = TrialCounts {
         planned: plan.trials.len() as u64,
@@ -283,6 +286,8 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         database: database(plan, setups, &ordered),
         dataset: plan.dataset,
         origins: input.origins.to_vec(),
+        shared_volumes: plan.place.aws().map_or_else(Vec::new, |aws| aws.pairs.clone()),
+        modifications: input.modifications.to_vec(),
         shape: plan.shape,
         trials,
         configurations,

@@ -221,6 +221,9 @@ rules! {
     /// The machines of a configuration's nodes differ. A doubt: what they did was measured as it
     /// is, and `unequal_nodes` says whether their figures differ.
     UnequalHosts(crate::rules::unequal_hosts::UnequalHosts) "unequal_hosts" Suspect,
+    /// Configurations that share a volume had several within a block. A doubt: what machines and volumes differ by is
+    /// in that block's ratios, as it is where each has machines of its own.
+    SeveralVolumes(crate::rules::several_volumes::SeveralVolumes) "several_volumes" Suspect,
     /// A percentile rests on few samples. A doubt about that percentile.
     TooFewSamples(crate::rules::too_few_samples::TooFewSamples) "too_few_samples" Note,
     /// Repetitions lie far apart. A doubt: intervals already contain it.

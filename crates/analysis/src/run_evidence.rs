@@ -1,6 +1,6 @@
 //! What is analysed.
 
-use evidence::{DataSetOrigin, RateProbe};
+use evidence::{DataSetOrigin, ModifiedVolume, RateProbe};
 use experiment::{Plan, Setups};
 
 use crate::document::SkippedCell;
@@ -23,6 +23,8 @@ pub struct RunEvidence<'a> {
     pub probes: &'a [RateProbe],
     /// Where its data sets were restored from; empty: they were loaded.
     pub origins: &'a [DataSetOrigin],
+    /// Modifications of volumes of EBS, in the order in which they were asked for.
+    pub modifications: &'a [ModifiedVolume],
     /// Cells of which the user wanted no more trials: the plan has those in place alone.
     pub skipped: &'a [SkippedCell],
 }

@@ -162,6 +162,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         | Remark::NetworkRetransmits(_)
         | Remark::UnequalNodes(_)
         | Remark::UnequalHosts(_)
+        | Remark::SeveralVolumes(_)
         | Remark::TooFewSamples(_)
         | Remark::RepetitionsSpread(_)
         | Remark::FaultsPlanned(_)

@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use evidence::{DataSetOrigin, RateProbe};
+use evidence::{DataSetOrigin, ModifiedVolume, RateProbe};
 use experiment::{Job, Plan, Round, Setups};
 use serde::Serialize;
 
@@ -256,6 +256,24 @@ impl RunDirectory {
             }
         }
         Ok(origins)
+    }
+
+    /// Modifications of volumes of EBS, in the order in which they were asked for, each as far as it is known to have
+    /// come.
+    pub fn modifications(&self) -> Result<Vec<ModifiedVolume>> {
+        let all = self.events(|event| match event {
+            JournalEvent::VolumeModified(modified) => Some(modified),
+            _ => None,
+        })?;
+        let mut modifications: Vec<ModifiedVolume> = Vec::new();
+        for one in all {
+            let same = |known: &&mut ModifiedVolume| (&known.volume, &known.asked_at) == (&one.volume, &one.asked_at);
+            match modifications.iter_mut().find(same) {
+                Some(known) => *known = one,
+                None => modifications.push(one),
+            }
+        }
+        Ok(modifications)
     }
 
     /// Cells that the user skips: no more of their trials are done.

@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use evidence::{DataSetOrigin, RateProbe};
+use evidence::{DataSetOrigin, ModifiedVolume, RateProbe};
 use experiment::{NextBlock, Resting, Round};
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,8 @@ pub enum JournalEvent {
         /// Which.
         searches: Vec<String>,
     },
+    /// Another level of a volume of EBS was asked for; once more when it was seen to be in force.
+    VolumeModified(ModifiedVolume),
     /// Stopped before the end, on request.
     Interrupted,
     /// Nothing remains.

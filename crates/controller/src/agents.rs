@@ -188,7 +188,6 @@ impl Agents {
     }
 
     /// The volumes of EBS that a database host has its data on.
-    #[cfg(feature = "aws")]
     pub(super) fn data_volumes(&self, host: HostId) -> Option<provider::EbsVolumes> {
         self.provider.data_volumes(host)
     }

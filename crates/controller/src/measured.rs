@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analysis::{Latencies, RunEvidence, SkippedCell, TrialMeasurement};
 use archive::{RunDirectory, RunError};
-use evidence::{Cause, DataSetOrigin, NodeFacts, RateProbe, TrialRecord, Validity};
+use evidence::{Cause, DataSetOrigin, ModifiedVolume, NodeFacts, RateProbe, TrialRecord, Validity};
 use experiment::{Job, Plan, PlannedTrial};
 use process::failure::Failure;
 use process::machine;
@@ -18,6 +18,7 @@ pub struct Measured {
     trials: Vec<TrialMeasurement>,
     probes: Vec<RateProbe>,
     origins: Vec<DataSetOrigin>,
+    modifications: Vec<ModifiedVolume>,
     skipped: Vec<SkippedCell>,
 }
 
@@ -73,6 +74,7 @@ impl Measured {
             trials: measured.into_iter().map(|(_, trial)| trial).collect::<Result<_, _>>()?,
             probes: directory.probes().map_err(Failure::work)?,
             origins: directory.origins().map_err(Failure::work)?,
+            modifications: directory.modifications().map_err(Failure::work)?,
             skipped,
         })
     }
@@ -97,6 +99,7 @@ impl Measured {
             trials: &self.trials,
             probes: &self.probes,
             origins: &self.origins,
+            modifications: &self.modifications,
             skipped: &self.skipped,
         }
     }

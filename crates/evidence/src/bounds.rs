@@ -254,7 +254,8 @@ impl TrialRecord {
             moments.into_iter().flatten().try_for_each(|at| check_seconds("a moment of a fault", at))?;
         }
         self.writes.as_ref().map_or(Ok(()), WriteCheck::check)?;
-        let hosts = self.nodes.len().max(self.clients.len()).max(self.modified.len());
+        let of_volumes = self.modified.len().max(self.data_volumes.len());
+        let hosts = self.nodes.len().max(self.clients.len()).max(of_volumes);
         if hosts > MOST_HOSTS {
             return Err(format!("it has {hosts} hosts of a kind, more than {MOST_HOSTS}"));
         }

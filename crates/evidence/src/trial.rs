@@ -134,6 +134,9 @@ pub struct TrialRecord {
     /// Volumes that were modified before it, so that they have the level of its configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modified: Vec<ModifiedVolume>,
+    /// Ids of the volumes of EBS that hold the data of each database host; empty where none were bought.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data_volumes: BTreeMap<HostId, Vec<String>>,
     /// What the client measured; `None` when it never got to measure.
     pub client: Option<ClientResult>,
     /// What each client measured, where several shared the load; `client` is then their sum.
@@ -152,7 +155,7 @@ pub struct TrialRecord {
     pub fork: Option<Fork>,
 }
 
-/// A volume of EBS that was modified.
+/// A volume of EBS that was modified, or of which that was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModifiedVolume {
     /// Whose data it holds.
@@ -166,8 +169,8 @@ pub struct ModifiedVolume {
     /// When that was asked for, RFC 3339, by the clock of AWS.
     pub asked_at: String,
     /// When it was in force, RFC 3339: EC2 called the modification completed, by the same clock; where EC2 states no
-    /// moment, when the controller saw it.
-    pub in_force_at: String,
+    /// moment, when the controller saw it. `None`: nobody has seen that so far; a trial has none of these.
+    pub in_force_at: Option<String>,
 }
 
 /// Seconds of a trial in which nothing is measured.
@@ -313,6 +316,7 @@ impl TrialRecord {
             validity: Validity::Valid,
             started_at: String::new(),
             modified: Vec::new(),
+            data_volumes: BTreeMap::new(),
             client: None,
             clients: BTreeMap::new(),
             nodes: Vec::new(),

@@ -162,6 +162,49 @@ fn a_configuration_that_only_leaves_out_takes_no_volume_from_those_that_are_meas
     assert_eq!(machine.volumes.keys().collect::<Vec<_>>(), ["commitlog", "data"]);
 }
 
+/// One of a pair that is measured alone has nothing to share, and its partner is still named in the file.
+#[test]
+fn only_may_keep_one_of_a_pair_whose_volume_is_never_modified_then() {
+    let job = job(|text| {
+        text.replace("repetitions = 2", "repetitions = 2\nonly = [\"low.w.c8\", \"low.w.c32\"]")
+            .replace("[[workload]]\nname = \"v\"\nread = 0.5\nupdate = 0.5\n", "")
+    });
+    assert!(aws_of(&job).pairs.is_empty());
+    let machines: Vec<&str> = aws_of(&job).batches[0].machines_of(true).map(|m| m.name.as_str()).collect();
+    assert_eq!(machines, ["low.database-1"]);
+    assert_eq!(visits(&job, &["low"]), ["low"]);
+}
+
+/// The data set, and a copy of it for each level, lie on both volumes: what cannot hold them is known before machines
+/// are made.
+#[test]
+fn volumes_that_cannot_hold_a_copy_for_each_level_are_refused_in_the_plan() {
+    // About 32 GiB on disk: eight times that for three levels.
+    let large = format!("{FILE}{PAIRED}").replace("1_000_000", "30_000_000");
+    let said = planned(&large).unwrap_err();
+    let line = |of: &str| large.lines().position(|line| line.starts_with(of)).unwrap() + 1;
+    for (at, part) in [
+        (
+            line("name = \"low\"") + 2,
+            "the data volume of low, high, io2 has 200 GiB, and the data set and a copy of it",
+        ),
+        (line("pair_volumes"), "the root volume of the machine of low, high, io2 has 64 GiB, and the data set"),
+    ] {
+        assert!(said.contains(part), "{part:?} is missing in:\n{said}");
+        assert!(said.contains(&format!("x.toml:{at}:")), "no line {at} in:\n{said}");
+    }
+    let with_root = large.replace(PAIRED, &format!("root_gib = 400\n{PAIRED}"));
+    let said = planned(&with_root).unwrap_err();
+    assert!(said.contains("the data volume of low") && !said.contains("root volume"), "{said}");
+    let with_room = with_root.replace("size_gib = 200", "size_gib = 400");
+    assert_eq!(planned(&with_room).map(drop), Ok(()));
+    // From a snapshot of EBS the data set is on the data volume, and copies share its blocks at first.
+    let restored = large.replace(PAIRED, &format!("snapshot = \"snap-0123456789abcdef0\"\n{PAIRED}"));
+    assert_eq!(planned(&restored).map(drop), Ok(()));
+    // Without the key every configuration has volumes of its own.
+    assert_eq!(planned(&large.replace(PAIRED, "")).map(drop), Ok(()));
+}
+
 #[test]
 fn pairs_that_cannot_be_are_refused_before_money_is_spent() {
     let paired = format!("{FILE}{PAIRED}");
@@ -195,6 +238,11 @@ fn pairs_that_cannot_be_are_refused_before_money_is_spent() {
         (
             paired.replace("concurrency = [8, 32]", "rate = \"find\"") + "[objective]\np99_ms = 10\n",
             "pair_volumes beside rate = \"find\"",
+        ),
+        // Cuts of a block would fall where another level, and with it another process, begins anyway.
+        (
+            paired.replace("repetitions = 2", "repetitions = 2\nforks = 2"),
+            "pair_volumes beside forks = 2: trials of a configuration stand together in a block",
         ),
     ];
     for (text, part) in cases {

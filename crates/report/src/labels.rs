@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Analysis, Arrivals, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare,
-    Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric, OperationKind,
-    Placement, Provider, RUNTIMES, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport,
-    each_once, grouped, rules,
+    Analysis, Arrivals, AwsPair, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine,
+    CpuShare, Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric,
+    OperationKind, Placement, Provider, RUNTIMES, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict,
+    VolumeReport, each_once, grouped, rules,
 };
 
 use serde_json::Value;
@@ -453,6 +453,19 @@ pub fn initialised(analysis: &Analysis) -> Vec<String> {
     volumes.flat_map(of_volume).collect()
 }
 
+/// Which configurations shared machines, a sentence for each pair; nothing where each had its own.
+pub fn shared_volumes(analysis: &Analysis) -> Vec<String> {
+    let of_pair = |pair: &AwsPair| {
+        let names: Vec<&String> = pair.levels.iter().map(|level| &level.configuration).collect();
+        format!(
+            "{} share their machines and data volumes, which EBS modified between their trials: what machines and \
+             volumes differ by is no part of their ratios.",
+            listed(names)
+        )
+    };
+    analysis.shared_volumes.iter().map(of_pair).collect()
+}
+
 /// What ran, on what, how much of it is valid, and what was otherwise than usual: a sentence or more each.
 pub fn summary(analysis: &Analysis) -> Vec<String> {
     let trials = analysis.trials;
@@ -466,6 +479,7 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
     let invalid = when(n > 0, || format!(" {n} invalid: kept as evidence, in no figure below."));
     let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
     let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
+    let more = more.chain(shared_volumes(analysis));
     [ran, done].into_iter().chain(more).collect()
 }
 

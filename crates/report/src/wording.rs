@@ -97,6 +97,7 @@ fn words(remark: &Remark) -> Words {
         Remark::WritesNotFlushed(of) => cassandra::writes_not_flushed(of),
         Remark::UnequalNodes(of) => nodes::unequal(of),
         Remark::UnequalHosts(of) => hosts::unequal(of),
+        Remark::SeveralVolumes(of) => hosts::several_volumes(of),
         Remark::FaultsPlanned(of) => faults::faults_planned(of),
         Remark::FaultNotAsPlanned(of) => faults::not_as_planned(of),
         Remark::WritesLost(of) => faults::writes_lost(of),

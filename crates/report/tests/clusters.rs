@@ -2,6 +2,7 @@
 
 use crate::page;
 use analysis::rules::cassandra::dropped_messages::DroppedMessages;
+use analysis::rules::several_volumes::{SeveralVolumes, VolumesOfBlock};
 use analysis::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
 use analysis::rules::unequal_nodes::UnequalNodes;
 use analysis::{
@@ -183,6 +184,48 @@ fn machines_that_are_not_alike_are_reported_with_all_that_differs() {
         "The 3 machines of its nodes are not alike: processor A (database, database-2) / B (database-3); 8 CPUs on \
          database, 4 on database-3; 16.0 GiB of memory on database, 15.0 on database-3; database-2's clock 72 ms \
          ahead of database's."
+    );
+}
+
+/// What machines differ by is no part of a ratio, where they are the same: the report says so, and shows by which
+/// modifications.
+#[test]
+fn configurations_that_share_a_volume_are_reported_with_its_modifications() {
+    let (mut analysis, _) = page::run(&["low", "high"], &["read-heavy"], 3);
+    assert!(!markdown(&analysis).contains("data volumes, which EBS modified"));
+    let level = |iops: u32| serde_json::json!({ "kind": "gp3", "iops": iops, "mib_per_s": 125 });
+    let named = |name: &str, iops: u32| {
+        let mut named = level(iops);
+        named["configuration"] = name.into();
+        named
+    };
+    let levels = [named("low", 3_000), named("high", 6_000)];
+    let pair = serde_json::json!({ "levels": levels, "size_gib": 200, "modifications": 3 });
+    analysis.shared_volumes = vec![serde_json::from_value(pair).unwrap()];
+    let modified = serde_json::json!({ "host": "database", "volume": "vol-1", "from": level(3_000), "to": level(6_000),
+        "asked_at": "2026-11-27T01:00:00Z", "in_force_at": "2026-11-27T02:10:00Z" });
+    analysis.modifications = vec![serde_json::from_value(modified).unwrap()];
+    let text = markdown(&analysis);
+    for part in [
+        "low and high share their machines and data volumes, which EBS modified between their trials",
+        "Modified volumes",
+        "| vol-1 | database | gp3, 3000 IOPS, 125 MiB/s | gp3, 6000 IOPS, 125 MiB/s | 2026-11-27T01:00:00Z | \
+         2026-11-27T02:10:00Z |",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    let document = report::document(&analysis);
+    assert_eq!(document["shared_volumes"][0]["levels"][1]["iops"], 6_000);
+    assert_eq!(document["modifications"][0]["in_force_at"], "2026-11-27T02:10:00Z");
+
+    let volumes = ["vol-1", "vol-2"].map(str::to_owned).into();
+    let reported = message(&finding(SeveralVolumes {
+        configurations: ["low", "high"].map(str::to_owned).into(),
+        blocks: vec![VolumesOfBlock { block: 2, host: HostId::DATABASE, volumes }],
+    }));
+    assert_eq!(
+        reported,
+        "low and high were to share a volume, and had several within a block (block 2 on database: vol-1, vol-2)."
     );
 }
 

@@ -26,8 +26,8 @@ mod recommendation;
 mod scaling;
 pub(crate) mod work;
 
-use evidence::{DataSetOrigin, FORMAT_VERSION};
-use experiment::{Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, Rested, TrialShape};
+use evidence::{DataSetOrigin, FORMAT_VERSION, ModifiedVolume};
+use experiment::{AwsPair, Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, Rested, TrialShape};
 use serde::{Deserialize, Serialize};
 
 use self::limit::SpreadKind;
@@ -84,6 +84,11 @@ pub struct Analysis {
     pub dataset: Dataset,
     /// Where it was restored from; empty: it was loaded by this run, or by an earlier one on the same hosts.
     pub origins: Vec<DataSetOrigin>,
+    /// Configurations that were measured on the same machines, whose volumes were modified between their trials; empty
+    /// where each had its own.
+    pub shared_volumes: Vec<AwsPair>,
+    /// Modifications of these volumes, in the order in which they were asked for.
+    pub modifications: Vec<ModifiedVolume>,
     /// The shape of each trial.
     pub shape: TrialShape,
     /// Trials planned, in place, and valid.

@@ -40,6 +40,7 @@ pub mod repetitions_spread;
 pub mod send_lag;
 pub mod separate_read_write_limits;
 pub mod served_from_page_cache;
+pub mod several_volumes;
 pub mod slow_change_possible;
 pub mod stall;
 pub mod still_rising;
@@ -320,6 +321,12 @@ fn of_each<F: Into<Remark>>(setups: &[Setup], seen: impl Fn(&Setup) -> Option<Se
 
 fn of_configuration(name: &str) -> Scope {
     Scope::Configuration(name.to_owned())
+}
+
+/// The findings on configurations that were to share volumes, and did not in all blocks; `trials` are all of the run.
+pub fn several_volumes(run: &str, plan: &Plan, trials: &[&TrialMeasurement]) -> Vec<Finding> {
+    let pairs = plan.place.aws().into_iter().flat_map(|aws| &aws.pairs);
+    on(&Scope::Run(run.to_owned()), pairs.filter_map(|pair| several_volumes::of_pair(pair, trials)))
 }
 
 /// The finding on a run with planned faults.

@@ -2,8 +2,8 @@
 //! for shared across them.
 
 use crate::story::{Reported, bought, measured, noise, record, run};
-use analysis::{Analysis, Doubt, RunEvidence, TrialMeasurement, Verdict, analyse};
-use experiment::Job;
+use analysis::{Analysis, Doubt, HostId, RunEvidence, Scope, TrialMeasurement, Verdict, analyse};
+use experiment::{Job, Place};
 use serde_json::json;
 use stats::SplitMix;
 
@@ -94,4 +94,31 @@ fn two_trials_on_a_side_are_shown_and_not_tested() {
     let c = analysis.cells[2].ratio_to_slowest.clone().unwrap();
     assert_eq!((c.verdict, c.unpaired, c.p_value), (Verdict::TooFew, true, None));
     assert!(c.low <= c.median && c.median <= c.high, "{c:?}");
+}
+
+/// A run was resumed on new machines in the middle of its second block.
+#[test]
+fn configurations_that_share_a_volume_are_named_and_so_is_a_block_that_had_two() {
+    let mut job = job([0; 3]);
+    let Place::Bought(aws) = &mut job.plan.place else { panic!("nothing is bought") };
+    let level = |name: &str, iops: u32| json!({ "configuration": name, "kind": "io2", "iops": iops });
+    let levels = [level("a", 3_000), level("b", 6_000)];
+    let pair = json!({ "levels": levels, "size_gib": 200, "modifications": 3 });
+    aws.pairs = vec![serde_json::from_value(pair).unwrap()];
+    let on = |volume: fn(&str, u32) -> &'static str| {
+        let mut trials = trials(7, [1.0; 3]);
+        for trial in &mut trials {
+            let record = &mut trial.record;
+            let ids = vec![volume(&record.configuration, record.block).to_owned()];
+            record.data_volumes = [(HostId::DATABASE, ids)].into();
+        }
+        let analysis = analyse(&run(&job, &trials));
+        assert_eq!(analysis.shared_volumes.len(), 1);
+        let mut found = analysis.findings.iter().filter(|finding| finding.rule().name() == "several_volumes");
+        found.next().map(|finding| finding.scope.clone())
+    };
+    assert_eq!(on(|configuration, _| if configuration == "c" { "vol-3" } else { "vol-1" }), None);
+    let resumed =
+        on(|configuration, block| if (configuration, block) == ("b", 2) || block == 3 { "vol-2" } else { "vol-1" });
+    assert!(matches!(resumed, Some(Scope::Run(_))), "{resumed:?}");
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::story::{CELLS, create, intervals, job, record, samples, write};
 use archive::{JournalEvent, RunDirectory, RunError};
-use evidence::FORMAT_VERSION;
+use evidence::{FORMAT_VERSION, ModifiedVolume};
 use experiment::{Adaptive, Aim, NextBlock, Resting, RestsBecause};
 
 #[test]
@@ -118,6 +118,27 @@ fn an_adaptive_run_has_to_do_what_its_journal_calls_for() {
     run.journal(JournalEvent::Enough { blocks: 2, reason: reason.clone(), resting: resting.clone() }).unwrap();
     assert_eq!(run.enough().unwrap(), Some((2, reason, resting)));
     assert!(run.is_finished().unwrap());
+}
+
+/// A controller asks for another level of a volume, and ends before a trial could have it.
+#[test]
+fn a_modification_of_a_volume_is_one_with_the_moments_that_are_known() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    let asked = |asked_at: &str| -> ModifiedVolume {
+        let level = serde_json::json!({ "kind": "gp3", "iops": 6000, "mib_per_s": 125 });
+        let document = serde_json::json!({ "host": "database-2", "volume": "vol-1", "from": null, "to": level,
+            "asked_at": asked_at, "in_force_at": null });
+        serde_json::from_value(document).unwrap()
+    };
+    let (first, second) = (asked("2026-11-27T01:00:00Z"), asked("2026-11-27T03:00:00Z"));
+    run.journal(JournalEvent::VolumeModified(first.clone())).unwrap();
+    run.journal(JournalEvent::VolumeModified(second.clone())).unwrap();
+    let again = || RunDirectory::open(run.path()).unwrap().modifications().unwrap();
+    assert_eq!(again(), [first.clone(), second.clone()]);
+    let first = ModifiedVolume { in_force_at: Some("2026-11-27T02:00:00Z".to_owned()), ..first };
+    run.journal(JournalEvent::VolumeModified(first.clone())).unwrap();
+    assert_eq!(again(), [first, second]);
 }
 
 #[test]

@@ -69,6 +69,15 @@ fn where_each_host_answers_for_itself_a_lost_one_costs_its_own_answer() {
     assert!(agents.is_lost(HostId::DATABASE) && !agents.is_lost(HostId::CLIENT));
 }
 
+/// So a machine that is taken away while its volume is modified is a host that is lost: no trial asks it for anything.
+#[test]
+fn whoever_reads_the_clock_of_a_host_that_is_gone_hears_that_it_is_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut agents = agents(directory.path(), "lost");
+    let gone = agents.clocks(&[HostId::DATABASE]).unwrap_err();
+    assert!(matches!(gone, Failure::HostLost { .. }), "{gone:?}");
+}
+
 #[test]
 fn a_lost_client_costs_what_it_was_doing_and_nothing_after_it() {
     let directory = tempfile::tempdir().unwrap();

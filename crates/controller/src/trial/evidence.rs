@@ -41,6 +41,7 @@ pub(super) fn record(
         validity: state.validity.clone(),
         started_at: state.warmup_began().to_string(),
         modified: state.modified.clone(),
+        data_volumes: state.data_volumes.clone(),
         client: measured.and_then(|m| m.result.clone()),
         clients: measured.map(|m| m.parts.clone()).unwrap_or_default(),
         nodes: hosts::nodes_of(setup).into_iter().map(|host| node(host, setup, state, stopped.get(&host))).collect(),

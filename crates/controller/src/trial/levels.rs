@@ -1,20 +1,23 @@
 //! Before a trial the volumes that several configurations share get the level of its configuration, where they have
 //! that of another.
 
-use evidence::ModifiedVolume;
-use experiment::PlannedTrial;
+use std::collections::BTreeMap;
+
+use evidence::{HostId, ModifiedVolume};
 #[cfg(not(feature = "aws"))]
-use experiment::{AwsPair, Setup};
+use experiment::AwsPair;
+use experiment::{PlannedTrial, Setup};
 
 use super::database::parts;
 #[cfg(feature = "aws")]
 use super::modifying::modify;
 use crate::failure::Failure;
+use crate::hosts;
 use crate::run::Run;
 
 /// Modifies the volumes of a trial where they have another level, and waits until that is in force; so many trials are
 /// left. Which were modified.
-pub fn bring(run: &Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+pub fn bring(run: &mut Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
     let Some(aws) = run.plan().place.aws() else { return Ok(Vec::new()) };
     let setup = parts(run.job(), planned)?.setup;
     match aws.pair_of(&setup.configuration) {
@@ -24,9 +27,15 @@ pub fn bring(run: &Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<M
     }
 }
 
+/// Ids of the volumes of EBS that hold a configuration's data, by host; none where nothing was bought for it.
+pub fn volumes(run: &Run<'_>, setup: &Setup) -> BTreeMap<HostId, Vec<String>> {
+    let of_host = |host| Some((host, run.agents.data_volumes(host)?.ids));
+    hosts::nodes_of(setup).into_iter().filter_map(of_host).filter(|(_, ids)| !ids.is_empty()).collect()
+}
+
 /// Nobody here can ask AWS.
 #[cfg(not(feature = "aws"))]
-fn modify(_: &Run<'_>, _: &Setup, _: &AwsPair, _: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+fn modify(_: &mut Run<'_>, _: &Setup, _: &AwsPair, _: usize) -> Result<Vec<ModifiedVolume>, Failure> {
     let refused = process::failure::Failure::input("pair_volumes: this iopslab was built without AWS");
     Err(refused.help("build it with: cargo build --release --features aws").into())
 }

@@ -72,7 +72,8 @@ pub(super) fn run(
     run.agents.screen.publish_here(|site| {
         site.trial = Some(LiveTrial { cell: cell.id.clone(), block: planned.block, ..LiveTrial::default() });
     });
-    let mut state = TrialState { modified, ..TrialState::new() };
+    let data_volumes = levels::volumes(run, parts.setup);
+    let mut state = TrialState { modified, data_volumes, ..TrialState::new() };
     let worked = execute(run, parts, &mut state).or_else(|failure| state.befallen_by(failure));
     let (stopped, logs, lost) = match worked.and_then(|()| collect(run, parts, next, &mut state)) {
         Ok((stopped, logs)) => (stopped, logs, None),

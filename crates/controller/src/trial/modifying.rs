@@ -3,11 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use catalog::modification_s;
+use archive::JournalEvent;
+use catalog::{MODIFICATIONS_A_DAY, modification_s};
 use evidence::{HostId, ModifiedVolume};
 use experiment::{AwsPair, Setup, VolumeLevel};
 use jiff::Timestamp;
-use offers::{LevelStep, ModificationState};
+use offers::{LevelStep, ModificationState, Volume};
 use process::{failure, human_duration};
 use provider::EbsVolumes;
 
@@ -37,16 +38,18 @@ struct Shared {
     is_seen: bool,
     /// ... and how often it has not answered since.
     misses: u32,
-    /// Whether a modification was waited for: also one of which this controller has no answer.
-    is_awaited: bool,
-    /// What it had, and when another level was asked for.
-    asked: Option<(Option<VolumeLevel>, Timestamp)>,
-    in_force_at: Option<Timestamp>,
+    /// Its modifications, as the journal has them.
+    known: Vec<ModifiedVolume>,
+    /// When the level was asked for, by this controller.
+    asked_at: Option<Timestamp>,
+    is_in_force: bool,
+    /// Modifications that are seen to have come into force now.
+    modified: Vec<ModifiedVolume>,
 }
 
 /// Modifies the data volumes of a configuration of this pair that have another level, and waits until that is in force;
 /// so many trials are left. Which were modified.
-pub fn modify(run: &Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+pub fn modify(run: &mut Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
     let Some(wanted) = pair.level_of(&setup.configuration) else { return Ok(Vec::new()) };
     let typical_s = modification_s(f64::from(pair.size_gib));
     let mut volumes = volumes_of(run, setup)?;
@@ -72,11 +75,12 @@ pub fn modify(run: &Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> Resu
         sleep(run, pause)?;
         pause = (pause * 2).min(PAUSES.1);
     }
-    Ok(volumes.into_iter().filter_map(|volume| volume.modified(wanted)).collect())
+    Ok(volumes.into_iter().flat_map(|volume| volume.modified).collect())
 }
 
 /// The volumes that hold a configuration's data.
 fn volumes_of(run: &Run<'_>, setup: &Setup) -> Result<Vec<Shared>, Failure> {
+    let modifications = run.directory.modifications()?;
     let mut all = Vec::new();
     for host in hosts::nodes_of(setup) {
         let machine = run.agents.place(host).machine;
@@ -93,9 +97,10 @@ fn volumes_of(run: &Run<'_>, setup: &Setup) -> Result<Vec<Shared>, Failure> {
             id: id.clone(),
             is_seen: !run.directory.done().is_empty(),
             misses: 0,
-            is_awaited: false,
-            asked: None,
-            in_force_at: None,
+            known: modifications.iter().filter(|one| one.volume == *id).cloned().collect(),
+            asked_at: None,
+            is_in_force: false,
+            modified: Vec::new(),
         }));
     }
     Ok(all)
@@ -106,62 +111,40 @@ impl Shared {
     /// takes, and so many trials are left.
     fn step(
         &mut self,
-        run: &Run<'_>,
+        run: &mut Run<'_>,
         wanted: VolumeLevel,
         (typical_s, left): (f64, usize),
     ) -> Result<Option<String>, Failure> {
-        if self.in_force_at.is_some() {
+        if self.is_in_force {
             return Ok(None);
         }
-        let (profile, region) = (self.at.profile.as_deref(), self.at.region.as_str());
         let about = format!("{}: {} is modified to {wanted}", self.machine, self.id);
-        let now = match offers::volume(profile, region, &self.id) {
+        let now = match offers::volume(self.at.profile.as_deref(), &self.at.region, &self.id) {
             Ok(now) => now,
-            // It goes on meanwhile.
             Err(error) if self.is_seen && self.misses < MISSES => {
+                // A machine that was taken away has taken its volume with it: that is a host that is lost.
+                run.agents.clocks(&[self.host])?;
+                // It goes on meanwhile.
                 self.misses += 1;
                 tracing::warn!("{error}");
                 return Ok(Some(about));
             }
-            Err(error) => return Err(refused(error)),
+            Err(error) => return Err(self.refused(run, error)),
         };
         (self.is_seen, self.misses) = (true, 0);
-        Ok(match offers::level_step(&now, wanted, self.asked.map(|(_, asked_at)| asked_at)) {
+        self.keep(run, &now)?;
+        Ok(match offers::level_step(&now, wanted, self.asked_at) {
             LevelStep::InForce => {
-                let latest = now.modification.as_ref();
-                // Asked for by a controller that ended meanwhile, or the answer was lost.
-                let found = latest.filter(|one| self.is_awaited && one.state == ModificationState::Completed);
-                self.asked = self.asked.or(found.map(|one| (one.from, one.asked_at)));
-                let ended_at = latest.and_then(|one| one.ended_at);
-                let in_force_at = ended_at.unwrap_or_else(Timestamp::now);
-                if let Some((_, asked_at)) = self.asked {
-                    let seconds = in_force_at.duration_since(asked_at).as_secs_f64().max(0.0);
-                    run.say(&format!("{about}: in force after {}", human_duration(seconds)));
-                }
-                self.in_force_at = Some(in_force_at);
+                self.is_in_force = true;
                 None
             }
             LevelStep::Ask => {
                 // Nothing is begun that could not be paid to its end.
                 run.check_money(typical_s, left)?;
-                let asked_at = match offers::modify(profile, region, &self.id, wanted) {
-                    Ok(asked_at) => asked_at,
-                    Err(error) => {
-                        // The answer may be what was lost: then the volume is being modified.
-                        let then = offers::volume(profile, region, &self.id).map_err(refused)?;
-                        if offers::level_step(&then, wanted, None) == LevelStep::Ask {
-                            return Err(refused(error));
-                        }
-                        self.is_awaited = true;
-                        return Ok(Some(about));
-                    }
-                };
-                run.say(&about);
-                self.asked = Some((now.level, asked_at));
+                self.ask(run, wanted, now.level)?;
                 Some(about)
             }
             LevelStep::Wait => {
-                self.is_awaited = true;
                 let progress = now.modification.as_ref().and_then(|one| one.progress);
                 let how_far = progress.map_or_else(String::new, |percent| format!(", {percent} %"));
                 Some(format!("{about}{how_far}"))
@@ -176,28 +159,119 @@ impl Shared {
         })
     }
 
-    /// What the trial's record says of it; `None`: it had its level.
-    fn modified(self, to: VolumeLevel) -> Option<ModifiedVolume> {
-        let ((from, asked_at), in_force_at) = self.asked.zip(self.in_force_at)?;
-        Some(ModifiedVolume {
+    /// Asks for another level than this one.
+    fn ask(&mut self, run: &mut Run<'_>, wanted: VolumeLevel, from: Option<VolumeLevel>) -> Result<(), Failure> {
+        let lately = lately(&self.known, Timestamp::now());
+        if lately.len() >= MODIFICATIONS_A_DAY as usize {
+            let what = format!(
+                "{}: {} was to be modified to {wanted}, and was modified {} times in 24 hours: {}",
+                self.machine,
+                self.id,
+                lately.len(),
+                lately.join(", ")
+            );
+            let help = "AWS modifies a volume no more often; iopslab run --resume goes on, with new volumes where the \
+                        machines were taken away";
+            return Err(failure::Failure::work(what).help(help).into());
+        }
+        let (profile, region) = (self.at.profile.as_deref(), self.at.region.as_str());
+        let asked_at = match offers::modify(profile, region, &self.id, wanted) {
+            Ok(asked_at) => asked_at,
+            Err(error) => {
+                // The answer may be what was lost: then the volume is being modified, and EC2 says when that was asked
+                // for.
+                let then = match offers::volume(profile, region, &self.id) {
+                    Ok(then) => then,
+                    Err(error) => return Err(self.refused(run, error)),
+                };
+                if offers::level_step(&then, wanted, None) == LevelStep::Ask {
+                    return Err(self.refused(run, error));
+                }
+                return Ok(());
+            }
+        };
+        let asked = ModifiedVolume {
             host: self.host,
-            volume: self.id,
+            volume: self.id.clone(),
             from,
-            to,
+            to: wanted,
             asked_at: asked_at.to_string(),
-            in_force_at: in_force_at.to_string(),
-        })
+            in_force_at: None,
+        };
+        run.note(JournalEvent::VolumeModified(asked.clone()))?;
+        run.say(&format!("{}: {} is modified to {wanted}", self.machine, self.id));
+        self.known.push(asked);
+        self.asked_at = Some(asked_at);
+        Ok(())
+    }
+
+    /// Keeps a modification that has come into force, whoever has asked for it.
+    fn keep(&mut self, run: &Run<'_>, now: &Volume) -> Result<(), Failure> {
+        let Some(one) = come_into_force(&self.known, (self.host, &self.id), now, Timestamp::now()) else {
+            return Ok(());
+        };
+        run.note(JournalEvent::VolumeModified(one.clone()))?;
+        let moment = |at: &str| at.parse::<Timestamp>().ok();
+        let moments = moment(&one.asked_at).zip(one.in_force_at.as_deref().and_then(moment));
+        let seconds = moments.map_or(0.0, |(asked, in_force)| in_force.duration_since(asked).as_secs_f64().max(0.0));
+        let duration = human_duration(seconds);
+        run.say(&format!("{}: {} is modified to {}: in force after {duration}", self.machine, self.id, one.to));
+        self.known.retain(|known| known.asked_at != one.asked_at);
+        self.known.push(one.clone());
+        self.modified.push(one);
+        Ok(())
+    }
+
+    /// EC2 does not do, or say, what it was asked; where its machine was taken away, that is why.
+    fn refused(&self, run: &mut Run<'_>, error: offers::AwsError) -> Failure {
+        if let Err(lost) = run.agents.clocks(&[self.host]) {
+            return lost;
+        }
+        failure::Failure::work(error)
+            .help(
+                "docs/aws.md, \"Levels of one volume, on one machine\", says what the credentials must allow and how \
+                 often AWS modifies a volume; iopslab run --resume goes on, with new volumes where the machines were \
+                 taken away",
+            )
+            .into()
     }
 }
 
-fn refused(error: offers::AwsError) -> Failure {
-    failure::Failure::work(error)
-        .help(
-            "docs/aws.md, \"Levels of one volume, on one machine\", says what the credentials must allow and how \
-             often AWS modifies a volume; iopslab run --resume goes on, with new volumes where the machines were taken \
-             away",
-        )
-        .into()
+/// Of modifications that were asked for, when those of the last 24 hours were.
+fn lately(known: &[ModifiedVolume], now: Timestamp) -> Vec<&str> {
+    let age = |one: &ModifiedVolume| Some(now.duration_since(one.asked_at.parse().ok()?));
+    let is_late = |one: &&ModifiedVolume| age(one).is_some_and(|age| age.as_secs() < 24 * 3_600);
+    known.iter().filter(is_late).map(|one| one.asked_at.as_str()).collect()
+}
+
+/// The latest modification of a volume, where it is in force and `known` does not say so. One that nobody knows was
+/// asked for by a controller that was killed, or whose answer was lost. Where EC2 states no end, it is `seen_at`.
+fn come_into_force(
+    known: &[ModifiedVolume],
+    (host, id): (HostId, &str),
+    now: &Volume,
+    seen_at: Timestamp,
+) -> Option<ModifiedVolume> {
+    let latest = now.modification.as_ref().filter(|one| one.state == ModificationState::Completed)?;
+    let level = now.level?;
+    let later_s = |one: &ModifiedVolume| {
+        let asked_at: Timestamp = one.asked_at.parse().ok()?;
+        Some(asked_at.as_second() - latest.asked_at.as_second())
+    };
+    // To the second. What was asked for later is not reported yet.
+    if known.iter().filter_map(later_s).any(|later_s| later_s > 1) {
+        return None;
+    }
+    let in_force_at = Some(latest.ended_at.unwrap_or(seen_at).to_string());
+    match known.iter().find(|one| later_s(one).is_some_and(|later_s| later_s >= -1)) {
+        // Its volume reports the level soon.
+        Some(asked) if asked.in_force_at.is_some() || asked.to != level => None,
+        Some(asked) => Some(ModifiedVolume { in_force_at, ..asked.clone() }),
+        None => {
+            let (volume, asked_at) = (id.to_owned(), latest.asked_at.to_string());
+            Some(ModifiedVolume { host, volume, from: latest.from, to: level, asked_at, in_force_at })
+        }
+    }
 }
 
 /// Waits, unless the user wants an end.
@@ -210,4 +284,84 @@ fn sleep(run: &Run<'_>, pause: Duration) -> Result<(), Failure> {
         std::thread::sleep(LOOK);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::VolumeType;
+    use offers::Modification;
+
+    use super::*;
+
+    const ID: &str = "vol-1";
+
+    fn gp3(iops: u32) -> VolumeLevel {
+        VolumeLevel { kind: VolumeType::Gp3, iops, mib_per_s: Some(125) }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn asked(second: i64, to: u32, in_force: Option<i64>) -> ModifiedVolume {
+        ModifiedVolume {
+            host: HostId::DATABASE,
+            volume: ID.to_owned(),
+            from: None,
+            to: gp3(to),
+            asked_at: at(second).to_string(),
+            in_force_at: in_force.map(|second| at(second).to_string()),
+        }
+    }
+
+    /// A controller asks, and is gone when the modification completes; or it is killed before it has written that it
+    /// has asked. Who resumes the run keeps both.
+    #[test]
+    fn a_modification_that_completed_while_nobody_looked_is_kept_once() {
+        use ModificationState::{Completed, Failed, Optimizing};
+        let reported = |state, asked_at| Volume {
+            level: Some(gp3(6_000)),
+            modification: Some(Modification {
+                state,
+                from: Some(gp3(3_000)),
+                progress: None,
+                asked_at: at(asked_at),
+                ended_at: Some(at(asked_at + 500)),
+                message: None,
+            }),
+        };
+        let of = (HostId::DATABASE, ID);
+        let found = |known: &[ModifiedVolume], now: &Volume| come_into_force(known, of, now, at(9_999));
+        // In the journal as asked for.
+        let known = [asked(100, 3_000, Some(200)), asked(1_000, 6_000, None)];
+        let kept = found(&known, &reported(Completed, 1_000)).unwrap();
+        assert_eq!(kept, asked(1_000, 6_000, Some(1_500)));
+        // Not there at all: its first level is the one that EC2 reports.
+        let kept = found(&known[..1], &reported(Completed, 1_000)).unwrap();
+        assert_eq!(kept, ModifiedVolume { from: Some(gp3(3_000)), ..asked(1_000, 6_000, Some(1_500)) });
+        // Kept before, still under way, come to nothing, not reported yet, or its level is not.
+        for (known, now) in [
+            (vec![kept], reported(Completed, 1_000)),
+            (known.to_vec(), reported(Optimizing, 1_000)),
+            (known.to_vec(), reported(Failed, 1_000)),
+            (vec![asked(5_000, 3_000, None)], reported(Completed, 1_000)),
+            (vec![asked(1_000, 3_000, None)], reported(Completed, 1_000)),
+            (known.to_vec(), Volume { modification: None, ..reported(Completed, 1_000) }),
+        ] {
+            assert_eq!(found(&known, &now), None, "{known:?} {now:?}");
+        }
+        // EC2 states no end: it is when somebody looked.
+        let mut open = reported(Completed, 1_000);
+        open.modification.as_mut().unwrap().ended_at = None;
+        assert_eq!(found(&known, &open), Some(asked(1_000, 6_000, Some(9_999))));
+    }
+
+    #[test]
+    fn modifications_of_the_last_day_are_counted_whether_or_not_a_trial_has_them() {
+        let day = 24 * 3_600;
+        let known = [asked(0, 6_000, Some(10)), asked(100, 3_000, None), asked(day, 6_000, Some(day + 5))];
+        assert_eq!(lately(&known, at(day - 1)).len(), 3);
+        assert_eq!(lately(&known, at(day)), [at(100).to_string(), at(day).to_string()]);
+        assert_eq!(lately(&known, at(2 * day)).len(), 0);
+    }
 }

@@ -16,6 +16,8 @@ pub(super) struct TrialState {
     pub started_at: jiff::Timestamp,
     /// Volumes that were modified before that.
     pub modified: Vec<ModifiedVolume>,
+    /// Ids of the volumes of EBS that hold each host's data.
+    pub data_volumes: BTreeMap<HostId, Vec<String>>,
     pub started: BTreeMap<HostId, StartedTrial>,
     /// What the clients measured together.
     pub measured: Option<Measured>,
@@ -68,6 +70,7 @@ impl TrialState {
         Self {
             started_at: jiff::Timestamp::now(),
             modified: Vec::new(),
+            data_volumes: BTreeMap::new(),
             started: BTreeMap::new(),
             measured: None,
             samples: Samples::default(),

@@ -38,7 +38,7 @@ pub(super) fn place(
     }
     let configurations = &experiment.configurations;
     settings.initialisations = aws_snapshot::check(file, given, configurations, mistakes);
-    settings.pairs = aws_pairs::check(given, experiment, mistakes);
+    settings.pairs = aws_pairs::check(file, given, experiment, mistakes);
     let shared = settings.shared(configurations.iter().map(|c| c.name.as_str()));
     let of_nodes = databases(catalog, file, (configurations.as_slice(), shared.as_slice()), given, mistakes);
     let (client, at) = match &given.client {

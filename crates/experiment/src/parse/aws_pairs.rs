@@ -1,18 +1,23 @@
 //! `pair_volumes` of `[provider.aws]`: configurations that are measured on the same machines, whose volume is modified
 //! between their trials.
 
-use catalog::{MIB, MODIFICATIONS_A_DAY, VolumeLevel, VolumeType};
+use catalog::{GIB, MIB, MODIFICATIONS_A_DAY, VolumeLevel, VolumeType};
 
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
-use crate::{AwsLevel, AwsPair, Configuration, ConfiguredVolume, Experiment, raw};
+use crate::{AwsLevel, AwsPair, Configuration, ConfiguredVolume, Experiment, Setup, raw};
 
 /// What the key can be.
 pub(super) const MODIFY: &str = "modify";
 
 /// The pairs of an experiment; none where they are not asked for. What does not go with them, or would modify a volume
 /// more often than AWS does, is noted at its place.
-pub(super) fn check(given: &raw::Aws, experiment: &Experiment, mistakes: &mut Collector<'_>) -> Vec<AwsPair> {
+pub(super) fn check(
+    file: &raw::Experiment,
+    given: &raw::Aws,
+    experiment: &Experiment,
+    mistakes: &mut Collector<'_>,
+) -> Vec<AwsPair> {
     // Another word is reported where the file is read.
     let Some(asked) = given.pair_volumes.as_ref().filter(|asked| asked.as_str() == MODIFY) else {
         return Vec::new();
@@ -20,12 +25,24 @@ pub(super) fn check(given: &raw::Aws, experiment: &Experiment, mistakes: &mut Co
     let repetitions = experiment.load.repetitions;
     let pairs = pairs(&experiment.configurations, repetitions);
     if pairs.is_empty() {
-        mistakes.add(
-            asked.span(),
-            "pair_volumes: no two configurations differ in nothing but type, IOPS and MiB/s of one data volume",
-            "a volume that is modified is of gp3, io1 or io2 and keeps its size: give them the same size_gib, instance \
-             and everything else, or leave pair_volumes out",
+        // What `only` of [load] leaves out may be the partner: then there is nothing to modify.
+        if experiment.configurations.len() == file.configuration.len() {
+            mistakes.add(
+                asked.span(),
+                "pair_volumes: no two configurations differ in nothing but type, IOPS and MiB/s of one data volume",
+                "a volume that is modified is of gp3, io1 or io2 and keeps its size: give them the same size_gib, \
+                 instance and everything else, or leave pair_volumes out",
+            );
+        }
+        return pairs;
+    }
+    if let Some(forks) = file.load.forks.as_ref().filter(|_| experiment.load.forks > 1) {
+        let message = format!(
+            "pair_volumes beside forks = {}: trials of a configuration stand together in a block, so that most of \
+             these cuts would fall between configurations, where another process is started anyway",
+            experiment.load.forks
         );
+        mistakes.add(forks.span(), message, "leave forks out, or leave pair_volumes out");
     }
     for (key, is_stated) in [
         ("rate = \"find\"", experiment.load.find.is_some()),
@@ -42,6 +59,46 @@ pub(super) fn check(given: &raw::Aws, experiment: &Experiment, mistakes: &mut Co
         });
     }
     pairs
+}
+
+/// Refuses machines that cannot hold a copy of the data set for each configuration that shares them. What their file
+/// systems and programs take is not known before they are made.
+pub(super) fn fit(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
+    let (Some(aws), Some(given)) = (experiment.place.aws(), &file.provider.aws) else { return };
+    let Some(asked) = given.pair_volumes.as_ref().filter(|_| !aws.pairs.is_empty() && !aws.batches.is_empty()) else {
+        return;
+    };
+    let job = crate::job(experiment);
+    let is_restored = aws.sites.iter().any(|site| site.snapshot.is_some());
+    for pair in &aws.pairs {
+        let hosts = job.setups.of(pair.owner()).map(Setup::database_hosts).unwrap_or_default();
+        let bytes = hosts.into_iter().map(|host| job.needed_bytes(host, is_restored)).max().unwrap_or_default();
+        let needed_gib = (bytes as f64 / GIB).ceil() as u32;
+        let names: Vec<&str> = pair.levels.iter().map(|level| level.configuration.as_str()).collect();
+        let names = names.join(", ");
+        let what = match is_restored {
+            true => "a copy of the data set for each of them takes",
+            false => "the data set and a copy of it for each of them take",
+        };
+        let owner = file.configuration.iter().find(|raw| raw.name.as_str() == pair.owner());
+        if let Some(owner) = owner.filter(|_| pair.size_gib < needed_gib) {
+            let message = format!("the data volume of {names} has {} GiB, and {what} {needed_gib} GiB", pair.size_gib);
+            let help =
+                format!("size_gib above {needed_gib} for each of them; or compare fewer, or leave pair_volumes out");
+            mistakes.add(owner.data_volume.span(), message, help);
+        }
+        let mut machines = aws.batches.iter().flat_map(|batch| &batch.machines);
+        let machine = machines.find(|machine| machine.configuration.as_deref() == Some(pair.owner()));
+        if let Some(machine) = machine.filter(|machine| !is_restored && machine.root_gib < needed_gib) {
+            let message = format!(
+                "pair_volumes: the root volume of the machine of {names} has {} GiB, and {what} {needed_gib} GiB",
+                machine.root_gib
+            );
+            let at = given.root_gib.as_ref().map_or_else(|| asked.span(), Spanned::span);
+            let help = format!("root_gib above {needed_gib}; or compare fewer, or leave pair_volumes out");
+            mistakes.add(at, message, help);
+        }
+    }
 }
 
 /// A volume would be modified more often than AWS does.

@@ -232,6 +232,7 @@ fn check(
     if let Some(mut aws) = experiment.place.aws().cloned() {
         aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
         experiment.place = Place::Bought(aws);
+        aws_pairs::fit(file, &experiment, mistakes);
     }
     Some(experiment)
 }

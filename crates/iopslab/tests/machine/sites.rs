@@ -165,6 +165,17 @@ fn sites_of_two_accounts_share_a_run_within_their_limits() {
         assert!(moment(&one["asked_at"]) <= moment(&one["in_force_at"]), "{one}");
         assert!(before.is_none_or(|before| before["configuration"] != record["configuration"]), "{record:#}");
     }
+    // So it is in the journal, asked for and in force, and in the analysis.
+    let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
+    assert_eq!(journal.matches("\"event\":\"volume_modified\"").count(), 6, "{journal}");
+    let analysis = crate::support::json(&run.join("analysis.json"));
+    let listed = analysis["modifications"].as_array().unwrap();
+    assert_eq!((listed.len(), analysis["shared_volumes"].as_array().unwrap().len()), (3, 1));
+    for (one, record) in listed.iter().zip(&modified) {
+        assert_eq!(*one, record["modified"][0]);
+        // The volume that was modified is the one that the trial was measured on.
+        assert_eq!(record["data_volumes"][one["host"].as_str().unwrap()], json!([one["volume"]]));
+    }
     // The report says what was measured where.
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     let reported = "Not all were measured on neighbouring machines at the same time: ";

@@ -159,6 +159,7 @@ pub fn evidence<'a>(run: &str, job: &'a Job, trials: &'a [TrialMeasurement]) -> 
         trials,
         probes: &[],
         origins: &[],
+        modifications: &[],
         skipped: &[],
     }
 }

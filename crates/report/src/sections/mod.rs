@@ -10,6 +10,7 @@ mod faults;
 mod findings;
 mod limits;
 mod method;
+mod modifications;
 mod money;
 mod rested;
 mod results;
@@ -45,6 +46,7 @@ pub fn sections<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Vec<Section<'
         findings::section(analysis, charts),
         Section::new("trials", "Each trial").drawn(move || timeline::timelines(analysis, charts)),
         configurations::section(analysis),
+        modifications::section(analysis),
         method::section(analysis),
     ]
 }

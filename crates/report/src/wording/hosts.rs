@@ -1,10 +1,11 @@
-//! Machines of one configuration that are not alike.
+//! Machines of one configuration that are not alike, and volumes that were to be one.
 
 use analysis::HostFact;
+use analysis::rules::several_volumes::SeveralVolumes;
 use analysis::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
 
 use super::amounts::Words;
-use crate::figures::{given, number};
+use crate::figures::{given, listed, number};
 
 /// Bytes.
 const GIB: f64 = 1_073_741_824.0;
@@ -16,6 +17,19 @@ pub fn unequal(of: &UnequalHosts) -> Words {
                   something else (5 to 25 % apart on one EC2 instance type, Hulen 2010). Use machines of one kind, \
                   with the same kernel and settings, and set their clocks; or look whether the nodes' rows in the \
                   report differ.";
+    (message, advice)
+}
+
+pub fn several_volumes(of: &SeveralVolumes) -> Words {
+    let block = of.blocks.iter().map(|one| format!("block {} on {}: {}", one.block, one.host, one.volumes.join(", ")));
+    let message = format!(
+        "{} were to share a volume, and had several within a block ({}).",
+        listed(&of.configurations),
+        block.collect::<Vec<_>>().join("; ")
+    );
+    let advice = "Machines were made anew in the middle of a block. What machines and volumes differ by is part of the \
+                  ratios of that block, as it is where each configuration has machines of its own: repeat the run \
+                  where that matters.";
     (message, advice)
 }
 

@@ -82,6 +82,8 @@ pub fn empty(baseline: &str) -> Analysis {
         database: "Apache Cassandra 5.0.9".to_owned(),
         dataset: Dataset { records: 300_000, fields: 10, field_length: 100, compressibility: 0.0, seed: 1 },
         origins: Vec::new(),
+        shared_volumes: Vec::new(),
+        modifications: Vec::new(),
         shape: TrialShape {
             rest_max_s: 0.0,
             warmup_s: 20.0,

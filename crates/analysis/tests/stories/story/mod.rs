@@ -240,6 +240,7 @@ pub fn run<'a>(job: &'a Job, trials: &'a [TrialMeasurement]) -> RunEvidence<'a> 
         trials,
         probes: &[],
         origins: &[],
+        modifications: &[],
         skipped: &[],
     }
 }
