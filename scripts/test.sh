@@ -11,8 +11,7 @@ export JAVA_HOME
 tests=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
 # Compiles tests; a line for each of their programs: its package's directory, and its path.
 programs() {
-  cargo test "${tests[@]}" "$@" --no-run >&2 || exit
-  cargo test "${tests[@]}" "$@" --no-run --message-format=json 2>/dev/null |
+  cargo test "${tests[@]}" "$@" --no-run --message-format=json-render-diagnostics |
     sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true.*"executable":"([^"]*)".*/\1 \2/p'
 }
 
@@ -44,7 +43,9 @@ while read -r directory program; do run "$directory" "$program"; done < <(grep '
 echo "==> after $SECONDS s: stories with a real database run beside the other tests; their output: $target/stories.log"
 stories=$(grep -E '/deps/machine-[^/]*$' <<<"$first")
 beside "$target/stories.log" env --chdir="${stories% *}" "${stories#* }" real::
-all=$(programs)
+# Without examples, most of which are benchmarks (clippy checks them all), but the one that tests start.
+all=$(programs --tests)
+cargo build "${tests[@]}" --example simulated_agent
 [ $# = 0 ] || beside "$target/beside.log" "$@"
 while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -vxFf <(grep '/crates/engine ' <<<"$first") <<<"$all")
 # Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.

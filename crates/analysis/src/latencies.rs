@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{Interval, OperationKind, Series, TrialRecord, empty_histogram};
+use evidence::{Interval, OperationKind, Series, TrialRecord, add_counts, empty_histogram};
 use experiment::LoadLevel;
 use hdrhistogram::Histogram;
 
@@ -167,8 +167,5 @@ fn progress(record: &TrialRecord) -> BTreeMap<i64, f64> {
 /// Adds counts to the sum of a series. Histograms read from a log end at their largest value, sums at the largest of
 /// all.
 fn merge(into: &mut BTreeMap<Series, Histogram<u64>>, series: Series, histogram: &Histogram<u64>) {
-    let sum = into.entry(series).or_insert_with(empty_histogram);
-    // No recorded value lies above the bounds of all evidence, so that adding cannot fail; should it ever, the count
-    // check in `rules` notices the missing samples.
-    let _ = sum.add(histogram);
+    add_counts(into.entry(series).or_insert_with(empty_histogram), histogram);
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::{ErrorKind, HostId, HostSample, Interval, Role, Series, TrialRecord, empty_histogram};
+use evidence::{ErrorKind, HostId, HostSample, Interval, Role, Series, TrialRecord, add_counts, empty_histogram};
 use experiment::VolumeRole;
 use hdrhistogram::Histogram;
 use reported::cassandra::{COMPACTED_BYTES, PENDING_HINT_FILES};
@@ -182,9 +182,7 @@ impl Tallies {
         match interval.series {
             Series::Response(_) if interval.histogram.is_empty() => {}
             Series::Response(_) => {
-                let sum = tally.responses.get_or_insert_with(empty_histogram);
-                // As in `latencies`: no recorded value lies above the bounds.
-                let _ = sum.add(&interval.histogram);
+                add_counts(tally.responses.get_or_insert_with(empty_histogram), &interval.histogram);
             }
             Series::Failed(kind) => *tally.errors.entry(kind).or_default() += interval.histogram.len(),
             Series::Cache(answer) => {

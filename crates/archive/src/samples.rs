@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evidence::{EbsFigures, FORMAT_VERSION, HostFigures, HostSample, MOST_SAMPLES, VolumeFigures};
+use evidence::{Column, EbsFigures, FORMAT_VERSION, HostFigures, HostSample, MOST_SAMPLES, VolumeFigures};
 use parquet::basic::{Compression, Repetition, Type as PhysicalType};
 use parquet::column::page::Page;
 use parquet::column::reader::ColumnReader;
@@ -40,12 +40,13 @@ pub fn encode(path: &Path, reports: &Reports, samples: &[HostSample]) -> Result<
 }
 
 fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<Vec<u8>, ParquetError> {
-    let names = rows.iter().flatten().map(|(name, _)| *name).fold(Vec::new(), |mut seen: Vec<&str>, name| {
-        if !seen.contains(&name) {
-            seen.push(name);
+    // Rows have the same columns at the same places, but where a volume has come or gone.
+    let mut names: Vec<&'static str> = Vec::new();
+    for (at, (name, _)) in rows.iter().flat_map(|row| row.iter().enumerate()) {
+        if names.get(at) != Some(name) && !names.contains(name) {
+            names.push(*name);
         }
-        seen
-    });
+    }
     let fields = names
         .iter()
         .map(|name| {
@@ -66,9 +67,12 @@ fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties)?;
     if !names.is_empty() {
         let mut group = writer.next_row_group()?;
-        for name in &names {
-            let column: Vec<Option<f64>> =
-                rows.iter().map(|row| row.iter().find(|(n, _)| n == name).and_then(|(_, v)| *v)).collect();
+        for (at, name) in names.iter().enumerate() {
+            let value = |row: &Vec<(&'static str, Option<f64>)>| {
+                let usual = row.get(at).filter(|(n, _)| n == name);
+                usual.or_else(|| row.iter().find(|(n, _)| n == name)).and_then(|(_, v)| *v)
+            };
+            let column: Vec<Option<f64>> = rows.iter().map(value).collect();
             let present: Vec<f64> = column.iter().flatten().copied().collect();
             let levels: Vec<i16> = column.iter().map(|v| i16::from(v.is_some())).collect();
             let mut out = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".into()))?;
@@ -152,9 +156,10 @@ fn decode_sound(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<Hos
         if values > MOST_VALUES {
             return Err(damaged(&format!("it has more than {MOST_VALUES} values")));
         }
-        let mut columns: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+        let mut of_group = vec![HostSample::default(); row_count];
         for c in 0..group.num_columns() {
             let name = group.metadata().column(c).column_descr().name().to_owned();
+            let figure = Column::of(&name).map_err(|problem| damaged(&problem))?;
             let pages = group.get_column_page_reader(c).map_err(|e| damaged(&e))?;
             check_pages(pages, row_count).map_err(|problem| damaged(&format!("column {name}: {problem}")))?;
             let ColumnReader::DoubleColumnReader(mut column) = group.get_column_reader(c).map_err(|e| damaged(&e))?
@@ -173,13 +178,15 @@ fn decode_sound(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<Hos
                 read += records;
             }
             let mut present = values.into_iter();
-            let column = levels.into_iter().map(|level| if level > 0 { present.next() } else { None });
-            columns.push((name, column.collect()));
+            for (sample, level) in of_group.iter_mut().zip(levels) {
+                if level > 0
+                    && let Some(value) = present.next()
+                {
+                    figure.set(sample, value);
+                }
+            }
         }
-        for index in 0..row_count {
-            let value = |column: &Vec<Option<f64>>| column.get(index).copied().flatten();
-            let row: Vec<(&str, Option<f64>)> = columns.iter().map(|(n, column)| (n.as_str(), value(column))).collect();
-            let sample = HostSample::from_columns(&row).map_err(|problem| damaged(&problem))?;
+        for sample in of_group {
             sample.check().map_err(|problem| damaged(&problem))?;
             samples.push(sample);
         }

@@ -5,11 +5,13 @@
 //! `_s`, `_bytes`, `reads`, ... is a counter that only grows, unless its documentation says "now".
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use experiment::VolumeRole;
-use reported::{Reported, Reports, Series, memcached};
+use reported::Reported;
 use serde::{Deserialize, Serialize};
+
+/// Where a figure is in the figures that it is one of.
+pub(crate) type Place<Figures> = fn(&mut Figures) -> &mut Option<f64>;
 
 /// Declares a struct whose fields are all optional figures, together with its columns. In JSON, which goes from agent
 /// to controller once a second, missing figures are left out; in a file each has its column.
@@ -22,17 +24,15 @@ macro_rules! figures {
         }
 
         impl $name {
-            fn values(&self) -> Vec<Option<f64>> {
+            pub(crate) fn values(&self) -> Vec<Option<f64>> {
                 vec![$(self.$field),*]
             }
 
-            /// Whether there is such a figure.
-            fn set(&mut self, name: &str, value: Option<f64>) -> bool {
-                match name {
-                    $(stringify!($field) => self.$field = value,)*
-                    _ => return false,
-                }
-                true
+            /// Where the figure of this name is; `None`: there is no such figure.
+            pub(crate) fn place(name: &str) -> Option<Place<Self>> {
+                let places: &[Place<Self>] = &[$(|figures| &mut figures.$field),*];
+                let at = Self::FIELDS.iter().position(|field| *field == name)?;
+                places.get(at).copied()
             }
 
             /// Names of all figures, without a volume's prefix.
@@ -220,60 +220,6 @@ pub struct HostSample {
 }
 
 impl HostSample {
-    /// The sample as a row of a flat table; every figure and every series of the product has a column, whether it is
-    /// known or not. Those of a second and further data volume, of EBS, and of caches in front of the
-    /// database are there where the host has one.
-    pub fn columns(&self, reports: &Reports) -> Vec<(&'static str, Option<f64>)> {
-        let none = VolumeFigures::default();
-        let volume = |role| self.volumes.get(&role).unwrap_or(&none).values();
-        let mut row = vec![("t_s", Some(self.t_s)), ("unix_ms", Some(self.unix_ms as f64))];
-        row.extend(HostFigures::FIELDS.iter().copied().zip(self.host.values()));
-        row.extend(reports.all_series().map(|series| (series.key, self.database.get(series))));
-        let caches = memcached::REPORTS.all_series();
-        row.extend(caches.filter_map(|series| Some((series.key, Some(self.database.get(series)?)))));
-        for VolumeColumns { role, names, .. } in VOLUME_COLUMNS.iter() {
-            let is_usual = matches!(role, VolumeRole::Data | VolumeRole::Commitlog);
-            if is_usual || self.volumes.contains_key(role) {
-                row.extend(names.iter().map(String::as_str).zip(volume(*role)));
-            }
-        }
-        for VolumeColumns { role, names, .. } in EBS_COLUMNS.iter() {
-            if let Some(figures) = self.ebs.get(role) {
-                row.extend(names.iter().map(String::as_str).zip(figures.values()));
-            }
-        }
-        row
-    }
-
-    /// The sample of a row. A volume without any figure is left out.
-    ///
-    /// # Errors
-    /// A column that no sample has, in words.
-    pub fn from_columns(row: &[(&str, Option<f64>)]) -> Result<Self, String> {
-        let mut sample = Self::default();
-        for (name, value) in row {
-            match *name {
-                "t_s" => sample.t_s = value.unwrap_or_default(),
-                "unix_ms" => sample.unix_ms = value.unwrap_or_default() as i64,
-                other => match of_volume(other) {
-                    Some(_) if value.is_none() => {}
-                    Some((role, OfVolume::Device(field))) => {
-                        sample.volumes.entry(role).or_default().set(field, *value);
-                    }
-                    Some((role, OfVolume::Ebs(field))) => {
-                        sample.ebs.entry(role).or_default().set(field, *value);
-                    }
-                    None if sample.host.set(other, *value) => {}
-                    None => match Series::of_key(other) {
-                        Some(series) => sample.database.set(series, *value),
-                        None => return Err(format!("no sample of a host has a column {other}")),
-                    },
-                },
-            }
-        }
-        Ok(sample)
-    }
-
     /// Reads plus writes per second on all data volumes between `before` and this sample; `None` when a counter of one
     /// is missing or went backwards.
     pub fn data_iops_since(&self, before: &Self) -> Option<f64> {
@@ -295,106 +241,19 @@ impl HostSample {
     }
 }
 
-/// Columns of a volume.
-struct VolumeColumns {
-    role: VolumeRole,
-    /// `data_`, `data_2_`, ..., `commitlog_`; of EBS `data_ebs_`.
-    prefix: String,
-    names: Vec<String>,
-}
-
-static VOLUME_COLUMNS: LazyLock<[VolumeColumns; VolumeRole::ALL.len()]> =
-    LazyLock::new(|| volume_columns("", VolumeFigures::FIELDS));
-static EBS_COLUMNS: LazyLock<[VolumeColumns; VolumeRole::ALL.len()]> =
-    LazyLock::new(|| volume_columns("ebs_", EbsFigures::FIELDS));
-
-fn volume_columns(of: &str, fields: &[&str]) -> [VolumeColumns; VolumeRole::ALL.len()] {
-    VolumeRole::ALL.map(|role| {
-        let prefix = format!("{}_{of}", role.name().replace('-', "_"));
-        let names = fields.iter().map(|field| format!("{prefix}{field}"));
-        VolumeColumns { role, names: names.collect(), prefix }
-    })
-}
-
-/// A figure of a volume by its name, and whose it is.
-enum OfVolume<'a> {
-    Device(&'a str),
-    Ebs(&'a str),
-}
-
-/// The volume and the figure of a column; `None`: it is none of a volume.
-fn of_volume(column: &str) -> Option<(VolumeRole, OfVolume<'_>)> {
-    let found = |all: &[VolumeColumns], fields: &[&str]| {
-        all.iter().find_map(|of| {
-            let field = column.strip_prefix(of.prefix.as_str())?;
-            fields.contains(&field).then_some((of.role, field))
-        })
-    };
-    let device =
-        found(VOLUME_COLUMNS.as_slice(), VolumeFigures::FIELDS).map(|(role, field)| (role, OfVolume::Device(field)));
-    let of_ebs = || found(EBS_COLUMNS.as_slice(), EbsFigures::FIELDS).map(|(role, field)| (role, OfVolume::Ebs(field)));
-    device.or_else(of_ebs)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const REPORTS: &Reports = &reported::cassandra::REPORTS;
-
-    fn full() -> HostSample {
-        let mut sample = HostSample { t_s: -3.5, unix_ms: 1_763_676_000_123, ..Default::default() };
-        for (i, field) in HostFigures::FIELDS.iter().enumerate() {
-            assert!(sample.host.set(field, Some(i as f64 + 0.25)));
-        }
-        for (series, i) in REPORTS.all_series().zip(1..) {
-            sample.database.set(series, Some(f64::from(i)));
-        }
-        for role in [VolumeRole::Data, VolumeRole::Data2, VolumeRole::Commitlog] {
-            for (i, field) in VolumeFigures::FIELDS.iter().enumerate() {
-                let volume = sample.volumes.entry(role).or_default();
-                assert!(volume.set(field, Some(1000.0 * i as f64)));
-            }
-        }
-        for role in [VolumeRole::Data2, VolumeRole::Commitlog] {
-            for (i, field) in EbsFigures::FIELDS.iter().enumerate() {
-                assert!(sample.ebs.entry(role).or_default().set(field, Some(1000.0 * i as f64 + 0.5)));
-            }
-        }
-        sample
-    }
-
-    #[test]
-    fn a_row_gives_the_same_sample_back_and_missing_stays_missing() {
-        for sample in [full(), HostSample { t_s: 1.0, ..Default::default() }] {
-            assert_eq!(HostSample::from_columns(&sample.columns(REPORTS)), Ok(sample.clone()));
-            let text = serde_json::to_string(&sample).unwrap();
-            assert_eq!(serde_json::from_str::<HostSample>(&text).unwrap(), sample);
-        }
-    }
-
-    #[test]
-    fn what_ebs_counts_has_columns_where_it_was_read_alone() {
-        let of_ebs = |sample: &HostSample| -> Vec<&'static str> {
-            let columns = sample.columns(REPORTS).into_iter();
-            columns.map(|(name, _)| name).filter(|name| name.contains("_ebs_")).collect()
-        };
-        assert_eq!(of_ebs(&HostSample::default()), Vec::<&str>::new());
-        let columns = of_ebs(&full());
-        assert_eq!(columns.len(), 2 * EbsFigures::FIELDS.len());
-        assert_eq!((columns[0], columns[6]), ("data_2_ebs_reads", "data_2_ebs_volume_iops_exceeded_s"));
-    }
-
-    #[test]
-    fn column_names_are_unique() {
-        let columns = full().columns(REPORTS);
-        let names: std::collections::BTreeSet<_> = columns.iter().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), columns.len());
-    }
-
     #[test]
     fn iops_are_differences_over_time_and_a_reset_is_no_rate() {
-        let before = full();
+        let volume =
+            |reads, writes| VolumeFigures { reads: Some(reads), writes: Some(writes), ..VolumeFigures::default() };
+        let before = HostSample {
+            unix_ms: 1_763_676_000_123,
+            volumes: [(VolumeRole::Data, volume(5.0, 7.0)), (VolumeRole::Data2, volume(0.0, 4000.0))].into(),
+            ..HostSample::default()
+        };
         let mut after = before.clone();
         after.unix_ms += 2_000;
         let data = after.volumes.get_mut(&VolumeRole::Data).unwrap();

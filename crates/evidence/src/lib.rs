@@ -2,6 +2,7 @@
 
 mod bounds;
 mod clock;
+mod columns;
 mod data_set;
 mod environment;
 mod host;
@@ -18,13 +19,16 @@ pub use bounds::{
     decode_histogram_up_to,
 };
 pub use clock::{Clock, ClockReading};
+pub use columns::Column;
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment, RUNTIMES};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
 pub use host::{EbsFigures, HostFigures, HostSample, VolumeFigures};
 pub use host_id::{HostId, NoSuchHost, Role};
 pub use imported::{CountedFrom, Imported, Progress, StatedLatency, Tool, TwoClocks};
-pub use interval::{CacheAnswer, HIGHEST_US, Interval, LOWEST_US, Series, empty_histogram};
+pub use interval::{
+    CacheAnswer, HIGHEST_US, Interval, LOWEST_US, Series, add_counts, empty_histogram, short_histogram,
+};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{LatencyFigures, RateProbe};
 pub use rest::{BacklogFound, Fork, Rest, RestRound, Warmed};

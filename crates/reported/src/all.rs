@@ -1,6 +1,6 @@
 //! All products, looked through by who knows none of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use crate::statement::{Chart, Meaning, Reports, Series};
@@ -10,10 +10,16 @@ use crate::{cassandra, memcached, postgresql};
 /// of all of them.
 pub const ALL: &[&Reports] = &[&cassandra::REPORTS, &postgresql::REPORTS, &memcached::REPORTS];
 
+/// The series of all products, by key.
+static BY_KEY: LazyLock<HashMap<&'static str, &'static Series>> = LazyLock::new(|| {
+    let all = ALL.iter().flat_map(|product| product.all_series());
+    all.map(|series| (series.key, series)).collect()
+});
+
 impl Series {
     /// The series of this key; `None`: no product has it.
     pub fn of_key(key: &str) -> Option<&'static Self> {
-        ALL.iter().flat_map(|product| product.all_series()).find(|series| series.key == key)
+        BY_KEY.get(key).copied()
     }
 }
 

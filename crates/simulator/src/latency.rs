@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use evidence::{HIGHEST_US, LOWEST_US};
+use evidence::{HIGHEST_US, LOWEST_US, add_counts, empty_histogram};
 use hdrhistogram::Histogram;
 
 use crate::noise::{Noise, SIGMA};
@@ -43,15 +43,26 @@ pub fn record(histogram: &mut Histogram<u64>, n: u64, mean_us: f64, extra_us: f6
     for (quantile, factor) in STRATA.iter() {
         let upto = ((all * quantile + at) as u64).min(n);
         if upto > below {
-            // The value is inside the histogram's bounds, so that recording cannot fail.
-            let _ = histogram.record_n(whole_us(factor * mean_us + extra_us), upto - below);
+            count(histogram, whole_us(factor * mean_us + extra_us), upto - below);
             below = upto;
         }
     }
     for _ in below..n {
         let beyond = (1.0 - DRAWN_FROM) * (1.0 - noise.unit());
         let factor = (-SIGMA * normal_quantile(beyond) - SIGMA * SIGMA / 2.0).exp();
-        let _ = histogram.record(whole_us(factor * mean_us + extra_us));
+        count(histogram, whole_us(factor * mean_us + extra_us), 1);
+    }
+}
+
+/// Counts `n` requests that took so long. A short histogram becomes a whole one with the first that is too long for it.
+#[inline]
+pub fn count(histogram: &mut Histogram<u64>, us: u64, n: u64) {
+    if histogram.record_n(us, n).is_err() {
+        let mut whole = empty_histogram();
+        // Of these bounds are all values, so that nothing can fail.
+        let _ = whole.record_n(us, n);
+        add_counts(&mut whole, histogram);
+        *histogram = whole;
     }
 }
 
@@ -123,9 +134,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_long_for_a_short_histogram_is_counted_with_the_others() {
+        let mut histogram = evidence::short_histogram();
+        for us in [900, 2_000_000, HIGHEST_US] {
+            count(&mut histogram, us, 2);
+        }
+        let counted = [900, 2_000_000, HIGHEST_US].map(|us| histogram.count_at(us));
+        assert_eq!((counted, histogram.len()), ([2, 2, 2], 6));
+    }
+
+    #[test]
     fn mean_and_number_are_those_asked_for_whatever_the_number() {
         for (n, times) in [(3, 20_000), (123, 1_000), (20_000, 20)] {
-            let (mut histogram, mut noise) = (evidence::empty_histogram(), Noise::of(7, &["test"]));
+            let (mut histogram, mut noise) = (evidence::short_histogram(), Noise::of(7, &["test"]));
             for _ in 0..times {
                 record(&mut histogram, n, 20_000.0, 1_000.0, &mut noise);
             }

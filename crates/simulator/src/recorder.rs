@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use evidence::{ErrorKind, Interval, OperationKind, Series, empty_histogram};
+use evidence::{ErrorKind, Interval, OperationKind, Series, short_histogram};
 use experiment::LoadLevel;
 use hdrhistogram::Histogram;
 
@@ -225,7 +225,7 @@ impl<'a> Recorder<'a> {
                     series: name,
                     start_s: t,
                     length_s: length,
-                    histogram: histogram.map_or_else(empty_histogram, |h| *h),
+                    histogram: histogram.map_or_else(short_histogram, |h| *h),
                 });
             }
             if t >= 0.0 && slot.counted[series] > 0 {
@@ -258,12 +258,11 @@ impl<'a> Recorder<'a> {
 
 impl Slot {
     fn histogram(&mut self, series: usize) -> &mut Histogram<u64> {
-        self.histograms[series].get_or_insert_with(|| Box::new(empty_histogram()))
+        self.histograms[series].get_or_insert_with(|| Box::new(short_histogram()))
     }
 
     fn put(&mut self, series: usize, us: f64) {
-        // The value is inside the histogram's bounds, so that recording cannot fail.
-        let _ = self.histogram(series).record(whole_us(us));
+        latency::count(self.histogram(series), whole_us(us), 1);
     }
 }
 

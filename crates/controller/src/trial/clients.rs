@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::{ClientPart, ClientResult, HostId, HostSample, Interval, SendLag, Series, WriteCheck};
+use evidence::{ClientPart, ClientResult, HostId, HostSample, Interval, SendLag, Series, WriteCheck, add_counts};
 use experiment::{TrialShape, part_of};
 use wire::{TrialPiece, TrialResult, TrialTask};
 
@@ -96,8 +96,7 @@ impl Measured {
                     std::collections::btree_map::Entry::Occupied(mut there) => {
                         let there = there.get_mut();
                         there.length_s = there.length_s.max(interval.length_s);
-                        // Histograms of equal bounds always add.
-                        let _ = there.histogram.add(&interval.histogram);
+                        add_counts(&mut there.histogram, &interval.histogram);
                     }
                 }
             }

@@ -114,8 +114,8 @@ fn postgresql_transactions_of_the_users_own_are_whole_and_mistakes_have_their_li
     let mut broken = own.clone();
     let index = broken.script.schema.last_mut().unwrap();
     index.text = "CREATE INDEX ON notes (nothing)".to_owned();
-    let refused = node.0.create_own_schema(KEYSPACE, &broken, &Replication::Each(1)).unwrap_err().to_string();
-    assert!(refused.contains("bank.sql:") && refused.contains("\"nothing\" does not exist"), "{refused}");
+    let words = node.0.create_own_schema(KEYSPACE, &broken, &Replication::Each(1)).unwrap_err().to_string();
+    assert!(words.contains("bank.sql:") && words.contains("\"nothing\" does not exist"), "{words}");
     for _ in 0..2 {
         // What failed has left nothing, and a second time changes nothing.
         node.0.create_own_schema(KEYSPACE, &own, &Replication::Each(1)).unwrap_or_else(|error| panic!("{error}"));

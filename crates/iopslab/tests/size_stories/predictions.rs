@@ -16,7 +16,7 @@ fn a_machine_that_was_not_measured_does_what_was_predicted() {
     let truth = run(
         &lab,
         "truth",
-        &experiment("truth", 200, &unknown, "concurrency = [512]\nwarmup_s = 2500\nrepetitions = 1", ""),
+        &experiment("truth", 200, &unknown, "concurrency = [512]\nwarmup_s = 20\nrepetitions = 1", ""),
     );
     let truth: Value = serde_json::from_slice(&std::fs::read(format!("{truth}/analysis.json")).unwrap()).unwrap();
     for (iops, workload, read_share, asked, limit) in [
@@ -179,7 +179,7 @@ fn a_cluster_is_evidence_for_what_a_replica_does() {
         "cluster",
         100,
         &[("r4.xlarge", 8000)],
-        "concurrency = [512]\nwarmup_s = 700\nrepetitions = 2",
+        "concurrency = [512]\nwarmup_s = 20\nrepetitions = 2",
         "coordinator_share = 0\ngc_pause_ms = 0\nbackground_cpus = 0",
     )
     .replace(

@@ -1,12 +1,15 @@
 //! Rates that are found against those that are true, through the program: searches, trials and all.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
-use analysis::{OperationKind, TrialMeasurement};
+use analysis::OperationKind;
+use experiment::PlannedTrial;
 use serde_json::Value;
+use simulator::Simulation;
 
 use crate::rates::{at_least, at_most, seeds};
-use crate::story::{Story, configuration, iops, measured, share};
+use crate::story::{Story, configuration, iops, measured, measured_trial, share};
 
 /// Bound on p99, milliseconds: where it has begun to grow with the rate, for requests of 0.4 and of 5 ms.
 fn bound_ms(io_bound: bool) -> f64 {
@@ -33,7 +36,8 @@ fn story(io_bound: bool) -> Story {
     }
 }
 
-/// The rate at which p99 is at its bound: long trials at each of rates 2 % apart.
+/// The rate at which p99 is at its bound: between two of rates 2 % apart, found by long trials at as many of them as
+/// halving takes, because p99 grows with the rate.
 fn truth(io_bound: bool, around: f64) -> f64 {
     let rates: Vec<String> = (-10..=10).map(|i| format!("{:.3}", around * 1.02_f64.powi(i))).collect();
     let story = Story {
@@ -44,16 +48,29 @@ fn truth(io_bound: bool, around: f64) -> f64 {
         ..story(io_bound)
     };
     let job = story.job();
-    let trials = measured(&job);
-    let mean_ln = |cell: &str| {
-        let own: Vec<&TrialMeasurement> = trials.iter().filter(|t| t.record.cell == cell).collect();
-        let p99 = own.iter().map(|t| t.response[&OperationKind::Read].figures.p99.unwrap() / 1e3);
-        p99.map(|ms| 1.0 - bound_ms(io_bound) / ms).sum::<f64>() / own.len() as f64
+    let simulation = Simulation::new(&job, job.plan.place.truth().unwrap());
+    let mut known = BTreeMap::new();
+    // Above 0 beyond the bound.
+    let mut beyond = |at: usize| {
+        *known.entry(at).or_insert_with(|| {
+            let own = job.plan.trials.iter().filter(|planned| planned.cell == job.plan.cells[at].id);
+            let of_trial = |planned: &PlannedTrial| {
+                let trial = measured_trial(&simulation, planned);
+                let p99_ms = trial.response[&OperationKind::Read].figures.p99.unwrap() / 1e3;
+                1.0 - bound_ms(io_bound) / p99_ms
+            };
+            let all: Vec<f64> = own.map(of_trial).collect();
+            all.iter().sum::<f64>() / all.len() as f64
+        })
     };
-    let points: Vec<(f64, f64)> =
-        job.plan.cells.iter().zip(&rates).map(|(cell, rate)| (rate.parse().unwrap(), mean_ln(&cell.id))).collect();
-    let at = points.iter().position(|(_, mean)| *mean > 0.0).unwrap();
-    let ((low, meets), (high, misses)) = (points[at - 1], points[at]);
+    let (mut low, mut high) = (0, rates.len() - 1);
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if beyond(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    let (meets, misses) = (beyond(low), beyond(high));
+    assert!(meets <= 0.0 && misses > 0.0, "p99 is not at its bound within 20 % of {around}: {meets} {misses}");
+    let [low, high] = [low, high].map(|at| rates[at].parse::<f64>().unwrap());
     low + (high - low) * -meets / (misses - meets)
 }
 

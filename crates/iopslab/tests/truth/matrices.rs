@@ -210,7 +210,7 @@ pub fn truths(story: &Story) -> Truths {
         let mut kinds: BTreeMap<OperationKind, Histogram<u64>> = BTreeMap::new();
         for interval in trial.intervals.iter().filter(|i| i.start_s >= 0.0) {
             if let Series::Response(kind) = interval.series {
-                let all = kinds.entry(kind).or_insert_with(|| interval.histogram.clone());
+                let all = kinds.entry(kind).or_insert_with(evidence::empty_histogram);
                 all.add(&interval.histogram).unwrap();
             }
         }
