@@ -260,6 +260,9 @@ fn a_request_beyond_the_last_stream_id_is_refused() {
                 match request.await.unwrap() {
                     Err(ErrorKind::Overloaded) => refused += 1,
                     Err(ErrorKind::ClientTimeout) => {}
+                    // The driver gives a connection up where 1,024 requests are without an answer a second after their
+                    // time-out: those that a busy machine sent last, in time.
+                    Err(ErrorKind::Connection) if is_driver => {}
                     other => panic!("{other:?}"),
                 }
             }

@@ -100,11 +100,11 @@ fn a_proposal_is_measured_and_what_was_predicted_stands_beside_it() {
     let there = lab.exits(2, &["next", decided, "--out", "next.toml"]).stderr;
     assert!(there.contains("next.toml is there already"), "{there}");
 
-    // Measured (here: simulated), its prediction from the earlier run alone stands beside it. Once each, and one cell
-    // of a machine that was measured before, are enough here.
+    // Measured (here: simulated), its prediction from the earlier run alone stands beside it. Once each, and one machine
+    // that was measured before, are enough here.
     let name = first["measuring"]["name"].as_str().unwrap();
-    let mut cells = ["read-heavy", "balanced", "write-heavy"].map(|mix| format!("{name}.{mix}.c128")).to_vec();
-    cells.push("r4-xlarge-8000.read-heavy.c128".to_owned());
+    let of = |machine: &str| ["read-heavy", "balanced", "write-heavy"].map(|mix| format!("{machine}.{mix}.c128"));
+    let cells = [of(name), of("r4-xlarge-8000")].concat();
     let only = cells.iter().flat_map(|cell| ["--only", cell.as_str()]);
     let once = ["run", "next.toml", "--provider", "simulated", "--out", "run-next", "--set", "load.repetitions=1"];
     lab.exits(0, &once.into_iter().chain(only).collect::<Vec<_>>());
