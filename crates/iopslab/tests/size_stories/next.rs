@@ -100,8 +100,8 @@ fn a_proposal_is_measured_and_what_was_predicted_stands_beside_it() {
     let there = lab.exits(2, &["next", decided, "--out", "next.toml"]).stderr;
     assert!(there.contains("next.toml is there already"), "{there}");
 
-    // Measured (here: simulated), its prediction from the earlier run alone stands beside it. Once each, and one machine
-    // that was measured before, are enough here.
+    // Measured (here: simulated), its prediction from the earlier run alone stands beside it. Once each is enough here,
+    // and one machine that was measured before.
     let name = first["measuring"]["name"].as_str().unwrap();
     let of = |machine: &str| ["read-heavy", "balanced", "write-heavy"].map(|mix| format!("{machine}.{mix}.c128"));
     let cells = [of(name), of("r4-xlarge-8000")].concat();
