@@ -155,7 +155,8 @@ fn sites_of_two_accounts_share_a_run_within_their_limits() {
     assert!(missing.is_empty(), "not in docs/aws-policy.json: {missing:?}");
     // Each modification is in the record of the first trial after it: one volume, one level after the other.
     let modified = modified(&run);
-    assert_eq!(modified.len(), 3);
+    let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
+    assert_eq!(modified.len(), 3, "{journal}");
     for (record, before) in modified.iter().zip([None].into_iter().chain(modified.iter().map(Some))) {
         let [one] = record["modified"].as_array().unwrap().as_slice() else { panic!("{record:#}") };
         assert_eq!(one["volume"], modified[0]["modified"][0]["volume"]);
@@ -166,7 +167,6 @@ fn sites_of_two_accounts_share_a_run_within_their_limits() {
         assert!(before.is_none_or(|before| before["configuration"] != record["configuration"]), "{record:#}");
     }
     // So it is in the journal, asked for and in force, and in the analysis.
-    let journal = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
     assert_eq!(journal.matches("\"event\":\"volume_modified\"").count(), 6, "{journal}");
     let analysis = crate::support::json(&run.join("analysis.json"));
     let listed = analysis["modifications"].as_array().unwrap();
