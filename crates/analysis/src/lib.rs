@@ -24,7 +24,6 @@ mod capacity;
 mod carried;
 mod cells;
 mod charts;
-mod comparison;
 mod comparisons;
 mod decision;
 mod delivered;
@@ -64,6 +63,7 @@ mod search;
 mod seen;
 mod sickness;
 mod steady;
+mod two_runs;
 mod value;
 mod waking;
 mod withheld;
@@ -147,7 +147,7 @@ pub use stats::{Estimate, IntervalMethod, Summary};
 
 /// Compares run `b` with run `a`, cell by cell.
 pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
-    comparison::compare((a, &analyse(a).cells), (b, &analyse(b).cells))
+    two_runs::compare((a, &analyse(a).cells), (b, &analyse(b).cells))
 }
 
 /// What a run whose cells may rest does next, after trials of so many seconds, where the user skips these cells; `None`

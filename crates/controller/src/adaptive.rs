@@ -11,8 +11,8 @@ use analysis::{Budget, Next, StopsBecause, Widest};
 use archive::JournalEvent;
 use experiment::{Aim, NextBlock, PlannedTrial};
 
-use super::failure::Failure;
 use super::run::Run;
+use super::run_failure::Failure;
 use crate::measured::Measured;
 
 /// Called after a trial. Returns whether a run that is after ratios may stop; then the journal says why.

@@ -16,7 +16,7 @@ use process::failure;
 use provider::{Agent, Ending, HostAddress, Incoming, Provider};
 use storage::{Ledger, StorageError, WorkDirectory};
 
-use super::failure::Failure;
+use super::run_failure::Failure;
 use super::silence::{SILENCE, Work};
 use crate::progress::Screen;
 

@@ -10,10 +10,10 @@ use wire::{
     ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request, SnapshotFacts,
 };
 
-use super::failure::{Failure, answer};
 use super::hosts;
 use super::own_snapshot;
 use super::run::Run;
+use super::run_failure::{Failure, answer};
 use super::store::{Keys, OfCluster, Restored, Store, counted};
 
 /// Requests in flight while loading.

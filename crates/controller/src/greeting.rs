@@ -5,8 +5,8 @@ use experiment::Job;
 use wire::{Reply, Request};
 
 use super::agents::Agents;
-use super::failure::{Failure, answer};
 use super::hosts;
+use super::run_failure::{Failure, answer};
 
 /// A clock that is further off than this is worth a word, milliseconds.
 const CLOCK_WARNING_MS: f64 = 50.0;

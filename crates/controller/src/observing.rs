@@ -8,9 +8,9 @@ use profile::{HostSeen, Moment};
 use wire::{DatabaseRequest, Event, GivenByMachine, Reply, Request, WatchTask};
 
 use super::agents::Agents;
-use super::failure::{Failure, answer};
 use super::greeting::greet_each;
 use super::progress::Screen;
+use super::run_failure::{Failure, answer};
 
 /// Nodes that are watched, with what was seen of them so far.
 pub struct Observing {

@@ -11,8 +11,8 @@ use storage::Measuring;
 use wire::{DatabaseRequest, MachineUse, Reply, Request, Software, UnderTest};
 
 use super::agents::Agents;
-use super::failure::{Failure, answer};
 use super::run::Run;
+use super::run_failure::{Failure, answer};
 use super::{dataset, hosts, watched};
 
 /// Of a run's environment: who measured on this machine when a run began that may go on beside others.

@@ -8,9 +8,9 @@ use experiment::{CountedRows, Own, Snapshot, StatementSample};
 use process::{failure, human_duration};
 use wire::{DatabaseRequest, Reply, SnapshotFacts};
 
-use super::failure::{Failure, answer};
 use super::hosts;
 use super::run::Run;
+use super::run_failure::{Failure, answer};
 use super::store::OfCluster;
 
 /// Requests of each statement that are tried: one in a hundred that finds nothing is seen with a chance of 99 %.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use archive::RunDirectory;
 
 use super::agents::Agents;
-use super::failure::{Failure, Next};
+use super::run_failure::{Failure, Next};
 
 /// First wait between two attempts; each is twice the one before.
 const FIRST_WAIT: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use archive::{JournalEvent, RunDirectory};
 use experiment::{Job, Plan, Setup};
 
 use super::agents::Agents;
-use super::failure::Failure;
+use super::run_failure::Failure;
 use super::target::Target;
 
 /// Where the second and later nodes of a machine live, below its work directory: `node-2` and so on.

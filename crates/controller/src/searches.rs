@@ -3,8 +3,8 @@
 use archive::{JournalEvent, RunDirectory};
 use experiment::{Round, Search, rounded};
 
-use super::failure::Failure;
 use super::run::Run;
+use super::run_failure::Failure;
 use super::trial;
 use super::wished::heed;
 use crate::measured::Measured;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::failure::{Failure, Next};
+use super::run_failure::{Failure, Next};
 use crate::progress::Screen;
 
 /// The first wait where no site has room; each is twice the one before.

@@ -9,9 +9,9 @@ use experiment::{Cluster, DataSetPlace, DataSetStore, Plan};
 use process::{failure, human_duration};
 use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
-use super::failure::{Failure, answer};
 use super::hosts;
 use super::run::Run;
+use super::run_failure::{Failure, answer};
 use super::s3::Bucket;
 
 /// Names of nodes' snapshots.

@@ -8,10 +8,10 @@ use experiment::{Plan, PlannedTrial};
 use process::output;
 
 use super::agents::Agents;
-use super::failure::Failure;
 use super::forks::by_process;
 use super::live_line::Position;
 use super::run::{Run, Settings};
+use super::run_failure::Failure;
 use super::target::Target;
 use super::time_left::{Pace, TimeLeft};
 use super::trial::Completion;

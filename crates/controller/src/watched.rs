@@ -7,7 +7,7 @@ use experiment::{Setup, WatchedNode};
 use wire::{DatabaseRequest, Reply, Request, WatchTask, WatchedFacts};
 
 use super::agents::Agents;
-use super::failure::{Failure, answer};
+use super::run_failure::{Failure, answer};
 
 /// Where CQL is spoken if a contact point does not say.
 const USUAL_PORT: u16 = 9042;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use archive::JournalEvent;
 
-use super::failure::Failure;
 use super::live::Wishes;
 use super::run::Run;
+use super::run_failure::Failure;
 use super::time_left::TimeLeft;
 
 /// In a pause: between two looks at whether the user wants it to end.

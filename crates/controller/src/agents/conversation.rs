@@ -10,7 +10,7 @@ use provider::Incoming;
 use wire::{DatabaseRequest, Event, Reply, Request, RequestError};
 
 use super::Agents;
-use crate::failure::{Failure, Next, answer};
+use crate::run_failure::{Failure, Next, answer};
 use crate::silence::Watch;
 
 /// How long agents may take to end a cancelled request.

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::conversation::{CANCEL_PATIENCE, all_or_gravest};
 use super::*;
-use crate::failure::Next;
+use crate::run_failure::Next;
 use provider::local::Local;
 use wire::{ClientRequest, DatabaseRequest, Reply, Request, RequestError};
 

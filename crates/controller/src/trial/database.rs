@@ -8,9 +8,9 @@ use wire::{CacheEndpoint, DatabaseRequest, Endpoint, Event, Reply, Request, Stop
 
 use super::state::TrialState;
 use crate::agents::conversation::Answers;
-use crate::failure::{Failure, answer};
 use crate::hosts;
 use crate::run::Run;
+use crate::run_failure::{Failure, answer};
 use crate::target::Target;
 
 /// Keys looked up in every restored copy.

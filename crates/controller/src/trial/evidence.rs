@@ -9,9 +9,9 @@ use experiment::{Cell, PlannedTrial, SettingsInForce, Setup};
 use wire::StoppedTrial;
 
 use super::state::TrialState;
-use crate::failure::Failure;
 use crate::hosts;
 use crate::run::Run;
+use crate::run_failure::Failure;
 
 /// The record of a trial.
 pub(super) fn record(

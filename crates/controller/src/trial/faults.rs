@@ -10,7 +10,7 @@ use wire::{DatabaseRequest, Moments, Reply, RequestError};
 
 use super::failed_disks::{FailedDisks, MeasurementStart};
 use crate::agents::conversation::Agenda;
-use crate::failure::{Failure, answer};
+use crate::run_failure::{Failure, answer};
 
 /// What is done next.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -262,7 +262,7 @@ mod tests {
     use experiment::{FaultAction, VolumeRole};
 
     use super::*;
-    use crate::failure::Next;
+    use crate::run_failure::Next;
 
     const KILL: NodeFault = NodeFault { action: FaultAction::NodeKill, node: 2, at_s: 10.0, for_s: Some(5.0) };
 

@@ -11,9 +11,9 @@ use experiment::{PlannedTrial, Setup};
 use super::database::parts;
 #[cfg(feature = "aws")]
 use super::modifying::modify;
-use crate::failure::Failure;
 use crate::hosts;
 use crate::run::Run;
+use crate::run_failure::Failure;
 
 /// Modifies the volumes of a trial where they have another level, and waits until that is in force; so many trials are
 /// left. Which were modified.

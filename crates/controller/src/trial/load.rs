@@ -18,8 +18,8 @@ use super::pieces::Pieces;
 use super::state::TrialState;
 use crate::agents::Agents;
 use crate::agents::conversation::{Answers, all_or_gravest};
-use crate::failure::{Failure, answer};
 use crate::run::Run;
+use crate::run_failure::{Failure, answer};
 use crate::{hosts, silence};
 
 /// Loads the database that was started, and takes in what the clients measured.

@@ -7,8 +7,8 @@ use evidence::HostId;
 use experiment::PlannedTrial;
 use wire::{DatabaseRequest, LOG_MOST_BYTES, LogFile, Reply, Request, StoppedTrial};
 
-use crate::failure::{Failure, answer};
 use crate::run::Run;
+use crate::run_failure::{Failure, answer};
 
 /// Most logs of a database's process. Cassandra's has two: its own and that of its garbage collector.
 const LOGS_OF_A_PROCESS: usize = 4;

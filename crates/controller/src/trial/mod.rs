@@ -24,11 +24,11 @@ use archive::{JournalEvent, TrialLogs};
 use experiment::PlannedTrial;
 use wire::StoppedTrial;
 
-use super::failure::Failure;
 use super::hosts;
 use super::live::LiveTrial;
 use super::live_line::Position;
 use super::run::Run;
+use super::run_failure::Failure;
 use super::standings::ops_per_s;
 use database::{Parts, caches_lost, page_cache_off, parts, prepare, start, stop, volumes_lost};
 pub(super) use levels::bring;

@@ -12,9 +12,9 @@ use offers::{LevelStep, ModificationState, Volume};
 use process::{failure, human_duration};
 use provider::EbsVolumes;
 
-use crate::failure::Failure;
 use crate::hosts;
 use crate::run::Run;
+use crate::run_failure::Failure;
 
 /// Between two looks at a volume: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(15));

@@ -7,7 +7,7 @@ use evidence::{HostId, MOST_SAMPLES, Series};
 use experiment::Definition;
 use wire::{RequestError, TrialPiece};
 
-use crate::failure::Failure;
+use crate::run_failure::Failure;
 
 /// The pieces of a trial's clients, as they come.
 pub(super) struct Pieces {

@@ -17,8 +17,8 @@ use super::load::{measured, requests};
 use super::pieces::Pieces;
 use super::rest;
 use super::state::TrialState;
-use crate::failure::{Failure, Next};
 use crate::run::Run;
+use crate::run_failure::{Failure, Next};
 use crate::{hosts, silence};
 
 /// Databases that are started for one search at most: one may be lost.

@@ -16,9 +16,9 @@ use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Us
 use super::database::{Parts, ask_nodes, sample_keys, task};
 use super::state::TrialState;
 use crate::agents::conversation::all_or_gravest;
-use crate::failure::{Failure, Next, answer};
 use crate::hosts;
 use crate::run::Run;
+use crate::run_failure::{Failure, Next, answer};
 
 /// Seconds of a round in which code is compiled.
 const CODE_ROUND_S: f64 = 2.0;

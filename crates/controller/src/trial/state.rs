@@ -8,7 +8,7 @@ use evidence::{
 use wire::StartedTrial;
 
 use super::clients::Measured;
-use crate::failure::{Failure, Next};
+use crate::run_failure::{Failure, Next};
 
 /// What happened in a trial, before it is written down.
 pub(super) struct TrialState {

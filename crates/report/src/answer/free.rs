@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict, grouped};
 
-use super::{durability, places, steps};
+use super::{durability, places, ratio};
 use crate::figures::{bytes, given_percent, listed, number, several, when};
 use crate::labels;
 
@@ -73,8 +73,8 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
 /// `1.62 times (1.50 to 1.75) its throughput under reads, 1.20 times (...) under mixed`, `of` behind the first.
 fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     let at = |s: &FreeStep| places::at(analysis, &s.workload, Some(s.load));
-    let reported = |s: &FreeStep, of: &str| format!("{}{of}{}", steps::times(&s.throughput_ratio), at(s));
-    let beyond = steps::beyond(group.iter().map(|s| &s.throughput_ratio));
+    let reported = |s: &FreeStep, of: &str| format!("{}{of}{}", ratio::times(&s.throughput_ratio), at(s));
+    let beyond = ratio::beyond(group.iter().map(|s| &s.throughput_ratio));
     if group.len() <= PLACES {
         let all: Vec<String> =
             group.iter().enumerate().map(|(i, s)| reported(s, if i == 0 { of } else { "" })).collect();

@@ -6,7 +6,7 @@ use analysis::{
 
 use super::objective::TOO_FEW;
 use super::undecided::{decisive, here, one_configuration};
-use super::{capacity, durability, everywhere, objective, places, steps, undecided};
+use super::{capacity, durability, everywhere, objective, places, ratio, steps, undecided};
 use crate::figures::{count, given_percent, listed};
 use crate::labels;
 
@@ -190,7 +190,7 @@ fn fastest(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
         c.ratio_to_baseline.as_ref().filter(other).or_else(to_slowest)
     });
     let factor = ratio.map_or_else(String::new, |r| {
-        format!("{} {}{}", steps::times(r), labels::throughput_of(&r.to), steps::beyond([r]))
+        format!("{} {}{}", ratio::times(r), labels::throughput_of(&r.to), ratio::beyond([r]))
     });
     let same = match &place.outcome {
         AnswerOutcome::Run { configuration, same, .. } if configuration == run && !same.is_empty() => {

@@ -13,6 +13,7 @@ mod free;
 mod headline;
 mod objective;
 mod places;
+mod ratio;
 mod settings;
 mod steps;
 mod undecided;

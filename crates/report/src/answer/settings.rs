@@ -3,7 +3,7 @@
 
 use analysis::{Analysis, AnswerOutcome, DecidedBy, OtherSettings, WorkloadAnswer, WorseSettings, each_once};
 
-use super::{places, steps};
+use super::{places, ratio};
 use crate::figures::{given_percent, listed, number, several};
 use crate::labels;
 
@@ -63,7 +63,7 @@ fn slower(analysis: &Analysis, reported: &[(&WorkloadAnswer, &OtherSettings)]) -
         let at = places::at(analysis, &place.workload, place.load);
         let each = settings.worse.iter().filter_map(|worse: &WorseSettings| {
             let ratio = worse.throughput_ratio.as_ref()?;
-            let (times, beyond) = (steps::times(ratio), steps::beyond([ratio]));
+            let (times, beyond) = (ratio::times(ratio), ratio::beyond([ratio]));
             let words = format!("{times} {}{at}{beyond}", labels::throughput_of(&ratio.to));
             Some((worse.configuration.clone(), ratio.median, words))
         });

@@ -1,75 +1,15 @@
 //! Steps of money in words: what a more expensive configuration gives for its price.
 
-use analysis::{
-    Analysis, AnswerOutcome, Bound, BoundIs, LimitedHere, Ratio, Status, ValueOfMoney, ValueVerdict, each_once, grouped,
-};
+use analysis::{Analysis, AnswerOutcome, Status, ValueOfMoney, ValueVerdict, grouped};
 
-use super::{doubts, durability, places};
-use crate::figures::{given_percent, listed, number, several, when};
+use super::{doubts, durability, places, ratio};
+use crate::figures::{given_percent, number, several, when};
 use crate::labels;
 
 /// Steps that are printed as sentences; the table has them all.
 const SHOWN: usize = 3;
 /// Places of one step that are named one by one.
 const PLACES: usize = 3;
-
-/// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one. Ends
-/// that are equal to three digits are left out. Where this machine limited one side, what carries over: `at least 1.80
-/// times`.
-pub fn times(ratio: &Ratio) -> String {
-    let factor = format!("{} times", number(ratio.median));
-    let (low, high) = (number(ratio.low), number(ratio.high));
-    let is_tested = ratio.verdict.is_tested();
-    match ratio.bound.as_ref().map(|bound| bound.is).filter(|_| is_tested) {
-        Some(BoundIs::AtLeast) => return format!("at least {low} times"),
-        Some(BoundIs::AtMost) => return format!("at most {high} times"),
-        Some(BoundIs::Nothing) | None => {}
-    }
-    match (is_tested, low != high) {
-        (_, false) => factor,
-        (true, true) => format!("{factor} ({low} to {high})"),
-        (false, true) => format!("{factor} ({low} to {high} observed)"),
-    }
-}
-
-/// Why ratios are bounds, behind a clause that tells them; empty where all of them carry over.
-pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
-    let tested = ratios.into_iter().filter(|ratio| ratio.verdict.is_tested());
-    let bounds: Vec<&Bound> = tested.filter_map(|ratio| ratio.bound.as_ref()).collect();
-    let of = |is: BoundIs| -> Vec<&LimitedHere> {
-        let all = bounds.iter().filter(|bound| bound.is == is);
-        all.flat_map(|bound| &bound.by).collect()
-    };
-    let clauses = [
-        reported(&of(BoundIs::AtLeast), |here, names| {
-            let whose = each(names, "'s", "that of ");
-            format!("beyond that this machine's {here} was measured, not {whose}")
-        }),
-        reported(&of(BoundIs::AtMost), |here, names| {
-            format!("this machine's {here} held {} back, which may do more", listed(names))
-        }),
-        reported(&of(BoundIs::Nothing), |here, names| {
-            format!("this machine's {here} held {} back, so that this is not carried over", listed(names))
-        }),
-    ];
-    let clauses: Vec<String> = clauses.into_iter().flatten().collect();
-    when(!clauses.is_empty(), || format!(": {}", clauses.join("; ")))
-}
-
-/// One name with its ending, or several behind their beginning: `gp3's`, `that of gp3 and io2`.
-fn each(names: &[String], ending: &str, beginning: &str) -> String {
-    match names {
-        [only] => format!("{only}{ending}"),
-        all => format!("{beginning}{}", listed(all)),
-    }
-}
-
-/// What of this machine limited whom, each once, in a clause; `None` where nothing did.
-fn reported(all: &[&LimitedHere], clause: impl Fn(&str, &[String]) -> String) -> Option<String> {
-    let resources = each_once(all.iter().map(|limited| limited.by.words().to_owned()));
-    let names = each_once(all.iter().map(|limited| limited.configuration.clone()));
-    (!names.is_empty()).then(|| clause(&listed(&resources), &names))
-}
 
 /// What a step costs: `1.20 times its cost ($15.00 more a month)`.
 fn cost(step: &ValueOfMoney) -> String {
@@ -154,9 +94,9 @@ fn better_value(group: &[&ValueOfMoney]) -> String {
 /// The factors of a step in all places of a group, each with its place, `of` behind the first; then the cost.
 fn factors(analysis: &Analysis, group: &[&ValueOfMoney], of: &str, with_places: bool) -> String {
     let at = |step: &ValueOfMoney| when(with_places, || places::at(analysis, &step.workload, Some(step.load)));
-    let first = |step: &ValueOfMoney| format!("{}{of}{}", times(&step.throughput_ratio), at(step));
-    let further = |step: &ValueOfMoney| format!("{}{}", times(&step.throughput_ratio), at(step));
-    let beyond = beyond(group.iter().map(|step| &step.throughput_ratio));
+    let first = |step: &ValueOfMoney| format!("{}{of}{}", ratio::times(&step.throughput_ratio), at(step));
+    let further = |step: &ValueOfMoney| format!("{}{}", ratio::times(&step.throughput_ratio), at(step));
+    let beyond = ratio::beyond(group.iter().map(|step| &step.throughput_ratio));
     let cost = format!("{}{beyond}", cost(group[0]));
     match group {
         [only] => format!("{} for {cost}", first(only)),

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, CellAnalysis, Charts, Panel, TrialCharts};
 
-use super::small::{POINTS, figure, lines, named, panel, trials};
+use super::time_chart::{POINTS, figure, lines, named, panel, trials};
 use crate::answer::cell_name;
 use crate::document::html::escaped;
 

@@ -4,14 +4,14 @@ pub mod bars;
 pub mod cache_curve;
 pub mod capacity;
 pub mod curves;
+pub mod each_trial;
 pub mod faults;
 pub mod frontier;
-pub mod multiples;
+pub mod over_time;
 pub mod rates;
 pub mod scaling;
-pub mod timeline;
 
 mod axis;
 mod element;
 mod placing;
-mod small;
+mod time_chart;

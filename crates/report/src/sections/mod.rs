@@ -19,7 +19,7 @@ mod work;
 
 use analysis::{Analysis, Charts};
 
-use crate::charts::{bars, curves, multiples, rates, timeline};
+use crate::charts::{bars, curves, each_trial, over_time, rates};
 use crate::document::section::Section;
 
 pub use findings::summary as findings_summary;
@@ -38,13 +38,13 @@ pub fn sections<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Vec<Section<'
         cache_tier::section(analysis),
         cache::warm(analysis),
         cache::curves(analysis),
-        Section::new("time", "Over time").drawn(move || multiples::multiples(analysis, charts)),
+        Section::new("time", "Over time").drawn(move || over_time::over_time(analysis, charts)),
         Section::new("throughput", "Throughput").drawn(move || bars::bars(analysis)),
         Section::new("latency", "Latency by percentile").drawn(move || curves::curves(analysis, charts)),
         results::section(analysis, charts),
         rested::section(analysis),
         findings::section(analysis, charts),
-        Section::new("trials", "Each trial").drawn(move || timeline::timelines(analysis, charts)),
+        Section::new("trials", "Each trial").drawn(move || each_trial::each_trial(analysis, charts)),
         configurations::section(analysis),
         modifications::section(analysis),
         method::section(analysis),

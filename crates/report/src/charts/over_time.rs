@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use analysis::{Analysis, CellAnalysis, Charts, Panel, TrialCharts};
 
-use super::small::{self, POINTS, REPETITIONS, lines, named, panel, trials};
+use super::time_chart::{self, POINTS, REPETITIONS, lines, named, panel, trials};
 use crate::document::html::{escaped, id};
 use crate::figures::when;
 use crate::labels;
@@ -31,7 +31,7 @@ struct Drawn<'a> {
 }
 
 /// One group for each workload and load, the first unfolded.
-pub fn multiples(analysis: &Analysis, charts: &Charts) -> String {
+pub fn over_time(analysis: &Analysis, charts: &Charts) -> String {
     if charts.trials.is_empty() {
         return "<p>No trial has been measured.</p>\n".to_owned();
     }
@@ -129,6 +129,6 @@ impl Drawn<'_> {
         // A limit far above everything would press the lines flat: it is named with each trial.
         let near: Vec<f64> = limits.filter(|limit| *limit <= top * 1.5).collect();
         let highest = near.iter().copied().fold(top, f64::max);
-        small::figure(&format!("<b>{name}</b>{tag}"), &name, trials, highest, near.first().copied(), self.points)
+        time_chart::figure(&format!("<b>{name}</b>{tag}"), &name, trials, highest, near.first().copied(), self.points)
     }
 }

@@ -232,7 +232,7 @@ macro_rules! answer {
     ($kind:pat => $value:expr) => {
         |reply: wire::Reply| match reply {
             $kind => Ok($value),
-            other => Err($crate::failure::Failure::Unexpected(Box::new(other))),
+            other => Err($crate::run_failure::Failure::Unexpected(Box::new(other))),
         }
     };
 }

@@ -5,7 +5,7 @@ use analysis::{Analysis, Charts, Panel, TrialCharts};
 
 use super::axis::{Scale, label, path};
 use super::element::colour;
-use super::small::{FLOOR, HEIGHT, LEFT, RIGHT, TOP, WIDTH, averaged, fault_spans, grid, level, named, time};
+use super::time_chart::{FLOOR, HEIGHT, LEFT, RIGHT, TOP, WIDTH, averaged, fault_spans, grid, level, named, time};
 use crate::document::html::{escaped, id};
 use crate::figures::{several_of, when};
 
@@ -26,7 +26,7 @@ fn group(charts: &Charts) -> usize {
 }
 
 /// All trials, grouped by cell, each folded.
-pub fn timelines(analysis: &Analysis, charts: &Charts) -> String {
+pub fn each_trial(analysis: &Analysis, charts: &Charts) -> String {
     if charts.trials.is_empty() {
         return "<p>No trial has been measured.</p>\n".to_owned();
     }

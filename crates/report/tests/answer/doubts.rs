@@ -1,0 +1,61 @@
+//! What a reader must know before believing the answer.
+
+use analysis::{DecidedBy, Doubt, NotConsidered, NotJudged};
+use report::{TerminalOptions, answer, html, markdown, terminal};
+
+use super::{run, said, story, with};
+
+#[test]
+fn what_was_not_considered_stands_beside_the_answer() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.recommendation.not_considered =
+        vec![NotConsidered { configuration: "nvme".into(), why: NotJudged::NoPriceThoughFaster }];
+    let answer = said(&analysis);
+    let expected = "Not considered: nvme (no price, although it is faster than every configuration that has one).";
+    assert!(answer.doubts.iter().any(|s| s == expected), "{answer:#?}");
+}
+
+#[test]
+fn a_run_beside_others_says_so_and_beside_whom() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    let others = vec!["process 7, run gp3-20261125T120000Z".to_owned()];
+    analysis.recommendation.doubts = vec![Doubt::Beside { others }];
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.doubts[0],
+        "The run was allowed to go on beside others that measure on the same machine (--beside). When it began, \
+         process 7, run gp3-20261125T120000Z did. Each finds a slower machine, so that figures are lower bounds, and \
+         differences between trials may be those of the others."
+    );
+    analysis.recommendation.doubts = vec![Doubt::Beside { others: Vec::new() }];
+    assert!(!said(&analysis).doubts[0].contains("When it began"));
+}
+
+#[test]
+fn simulated_results_carry_a_banner_before_everything() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.provider = analysis::Provider::Simulated;
+    analysis.recommendation.doubts.push(Doubt::Simulated);
+    said(&analysis);
+    let options = TerminalOptions { width: 80, color: false };
+    let page = html(&analysis, &analysis::Charts::default());
+    for (what, text) in [
+        ("terminal", terminal(&analysis, options)),
+        ("markdown", markdown(&analysis)),
+        ("html", page.split_once("<header>").unwrap().1.to_owned()),
+    ] {
+        let (banner, headline) = (text.find("SIMULATED").unwrap(), text.find("Run io2").unwrap());
+        assert!(banner < headline, "{what}");
+    }
+}
+
+#[test]
+fn a_cell_that_the_user_skipped_is_a_doubt_with_how_far_it_had_come() {
+    let mut analysis = story();
+    let skipped = |cell: &str, done| analysis::SkippedCell { cell: cell.to_owned(), done, planned: 4 };
+    let cells = vec![skipped("gp2.read-heavy.c64", 1), skipped("io2.read-heavy.c64", 0)];
+    analysis.recommendation.doubts = vec![Doubt::Skipped { cells }];
+    let said = "Skipped by the user while the run was under way: gp2.read-heavy.c64 after 1 of 4 trials and \
+                io2.read-heavy.c64 before the first of 4 trials.";
+    assert!(answer(&analysis).doubts.iter().any(|doubt| doubt == said), "{:?}", answer(&analysis).doubts);
+}

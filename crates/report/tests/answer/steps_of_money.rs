@@ -1,0 +1,110 @@
+//! What a step of money is worth, and where.
+
+use analysis::{Analysis, DecidedBy, Reason, Status, ValueVerdict, WorkloadAnswer};
+use report::{answer, html, markdown};
+
+use super::{run, said, step, story, with};
+use crate::page::{self, LOADS};
+
+#[test]
+fn a_step_that_pays_is_reported_with_its_interval_and_the_next_one_that_does_not() {
+    let mut analysis = with(DecidedBy::Value, run("gp3"));
+    step(&mut analysis, 1, "gp3", 1.05, 2.1, ValueVerdict::NotWorthIt);
+    analysis.value_of_money[1].extra_usd_per_month = 825.0;
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        "Run gp3: 2.00 times (1.90 to 2.10) the throughput of gp2 for 1.50 times its cost ($250.00 more a month)."
+    );
+    assert_eq!(
+        answer.sentences[..2],
+        [
+            "io2 is not worth it: 1.05 times (0.997 to 1.10) the throughput of gp3 for 2.10 times its cost ($825.00 \
+             more a month).",
+            "If gp3 is too slow, more of gp3 buys more for the money, provided that throughput grows with their \
+             number.",
+        ]
+    );
+}
+
+#[test]
+fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
+    let mut analysis = with(DecidedBy::Value, run("gp2"));
+    step(&mut analysis, 0, "gp2", 1.01, 1.5, ValueVerdict::Same);
+    step(&mut analysis, 1, "gp2", 0.9, 2.0, ValueVerdict::Dominated);
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        "Run gp2: no other costs less, and gp3 gives the same throughput as gp2 within 5 %: 1.01 times (0.959 to 1.06) \
+         for 1.50 times its cost ($250.00 more a month)."
+    );
+    assert!(
+        answer.sentences[0].starts_with(
+            "io2 is dominated by gp2: 0.900 times (0.855 to 0.945) its throughput for 2.00 times its cost"
+        ),
+        "{answer:#?}"
+    );
+}
+
+#[test]
+fn different_workloads_may_want_different_configurations() {
+    let (mut analysis, _) = page::run(&["gp2", "gp3"], &["read-heavy", "write-heavy"], 3);
+    let place = |workload: &str, configuration: &str| WorkloadAnswer {
+        workload: workload.into(),
+        load: Some(LOADS[0]),
+        by: DecidedBy::Value,
+        outcome: run(configuration),
+        candidates: Vec::new(),
+    };
+    analysis.recommendation.places = vec![place("read-heavy", "gp3"), place("write-heavy", "gp2")];
+    let recommendation = &mut analysis.recommendation;
+    (recommendation.run, recommendation.status, recommendation.reason) = (None, Status::NotDecided, Reason::Depends);
+    step(&mut analysis, 1, "gp2", 1.2, 1.5, ValueVerdict::NotWorthIt);
+    let headline = said(&analysis).headline();
+    assert!(
+        headline.starts_with(
+            "Not decided: it depends on the workload: for read-heavy run gp3 (2.00 times (1.90 to 2.10) the \
+             throughput of gp2 for"
+        ) && headline.contains(
+            "for write-heavy run gp2 (no other costs less, and gp3 is not worth it: 1.20 times \
+             (1.14 to 1.26)"
+        ),
+        "{headline}"
+    );
+}
+
+#[test]
+fn what_the_money_buys_says_where_it_buys_that_if_not_everywhere() {
+    let mut analysis = page::run(&["gp2", "gp3"], &["reads", "writes"], 3).0;
+    analysis.cells.retain(|c| c.load == LOADS[0]);
+    analysis.recommendation.places.retain(|place| place.load == Some(LOADS[0]));
+    let of = |analysis: &Analysis| answer(analysis).exchange.unwrap().of;
+    assert_eq!(of(&analysis), "gp3 instead of gp2, $250.00 more a month: worth it");
+    // Of writes no such step is there: gp3 is run for another reason.
+    analysis.value_of_money.retain(|step| step.workload == "reads");
+    assert_eq!(of(&analysis), "gp3 instead of gp2 under reads, $250.00 more a month: worth it");
+    analysis.recommendation.status = Status::NotDecided;
+    assert_eq!(answer(&analysis).exchange, None);
+}
+
+/// A sum is as old as its oldest price.
+#[test]
+fn the_days_of_prices_are_told_from_the_oldest_to_the_newest() {
+    let mut analysis = story();
+    let mut reported = |days: [Option<&str>; 3]| {
+        for (configuration, day) in analysis.configurations.iter_mut().zip(days) {
+            for line in &mut configuration.cost_lines {
+                line.price_date = day.map(str::to_owned);
+            }
+        }
+        let page = html(&analysis, &page::run(&["gp2", "gp3", "io2"], &["read-heavy"], 3).1);
+        let basis = answer(&analysis).basis.unwrap();
+        let days = basis.split("prices of ").nth(1).unwrap().split(',').next().unwrap().to_owned();
+        assert!(page.contains(&format!("prices of {days}, uplift")), "{days}");
+        assert!(markdown(&analysis).contains(&format!("prices of {days}, uplift")), "{days}");
+        days
+    };
+    let (old, new) = (Some("2025-10-01"), Some("2026-11-01"));
+    assert_eq!(reported([new, old, new]), "2025-10-01 to 2026-11-01");
+    assert_eq!(reported([old, old, None]), "2025-10-01");
+}

@@ -1,0 +1,136 @@
+//! What is not decided, and why.
+
+use analysis::{AnswerOutcome, DecidedBy, Doubt, Reason, Status, Unrest, ValueVerdict, Verdict, Withheld, WouldDecide};
+use report::{html, markdown};
+
+use super::{said, step, story, with};
+
+#[test]
+fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
+    let between = |break_even, repetitions| AnswerOutcome::Between {
+        configurations: vec!["gp3".into(), "gp2".into()],
+        break_even,
+        alike: Vec::new(),
+        repetitions,
+    };
+    let mut analysis = with(DecidedBy::Value, between(false, Some(9)));
+    step(&mut analysis, 0, "gp2", 1.55, 1.5, ValueVerdict::NotDecided);
+    analysis.value_of_money[0].repetitions_to_decide = Some(9);
+    analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
+    assert_eq!(
+        said(&analysis).headline(),
+        "Not decided: the choice is between gp3 and gp2: gp3 gives 1.55 times (1.47 to 1.63) the throughput of gp2 for \
+         1.50 times its cost ($250.00 more a month); if that is the truth, about 9 repetitions of each cell would \
+         decide."
+    );
+    let mut analysis = with(DecidedBy::Value, between(true, None));
+    step(&mut analysis, 0, "gp2", 1.5, 1.5, ValueVerdict::BreakEven);
+    let headline = said(&analysis).headline();
+    assert!(headline.starts_with("Not decided: gp3 and gp2 pay for themselves alike within 5 %"), "{headline}");
+    assert!(headline.ends_with("more repetitions would not decide."), "{headline}");
+}
+
+/// What is shown to be alike is distinguished from what more repetitions would decide, whichever step comes first.
+#[test]
+fn repetitions_are_not_promised_to_what_is_break_even() {
+    let outcome = AnswerOutcome::Between {
+        configurations: vec!["io2".into(), "gp2".into(), "gp3".into()],
+        break_even: false,
+        alike: vec!["gp3".into()],
+        repetitions: Some(9),
+    };
+    let mut analysis = with(DecidedBy::Value, outcome);
+    step(&mut analysis, 0, "gp2", 1.55, 1.5, ValueVerdict::NotDecided);
+    step(&mut analysis, 1, "gp3", 2.0, 2.0, ValueVerdict::BreakEven);
+    analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 9 });
+    let headline = said(&analysis).headline();
+    assert!(
+        headline.starts_with("Not decided: the choice is between io2, gp2 and gp3: gp3 gives 1.55 times"),
+        "{headline}"
+    );
+    assert!(
+        headline.ends_with(
+            "about 9 repetitions of each cell would decide; io2 and gp3 pay for themselves alike within 5 %."
+        ),
+        "{headline}"
+    );
+}
+
+#[test]
+fn what_was_not_the_storage_is_said_in_words() {
+    for (why, words) in [
+        (Withheld::Client, "the client was at its limit while it loaded gp2"),
+        (Withheld::PageCache, "memory answered the reads of gp2, not storage"),
+        (Withheld::Data, "records were missing or counters disagreed with gp2"),
+        (Withheld::Rate, "the given rate was not held, or a queue was still draining, with gp2"),
+        (
+            // On a 1:16 model: 187.5 and 18.75 IOPS.
+            Withheld::Burst { burst_iops: 187.5, baseline_iops: 18.75, lasts_s: Some(2000.0) },
+            "burst credits carried gp2 (3,000 IOPS for 33 minutes, then 300)",
+        ),
+    ] {
+        let outcome = AnswerOutcome::Withheld { configurations: vec![("gp2".into(), why)] };
+        let mut analysis = with(DecidedBy::Value, outcome);
+        let own = analysis.cells.iter_mut().filter(|c| c.configuration == "gp2");
+        own.for_each(|cell| cell.withheld = Some(why));
+        let headline = said(&analysis).headline();
+        let expected = format!("Not decided: what was measured is not the storage: {words}.");
+        assert_eq!(headline, expected);
+    }
+}
+
+/// A longer warm-up changes nothing about what others did.
+#[test]
+fn others_that_took_cpu_time_are_not_answered_with_a_longer_warm_up() {
+    let why = Withheld::NotAtRest { unrest: Unrest::Disturbed };
+    let outcome = AnswerOutcome::Withheld { configurations: vec![("gp2".into(), why)] };
+    let mut analysis = with(DecidedBy::Value, outcome);
+    let own = analysis.cells.iter_mut().filter(|c| c.configuration == "gp2");
+    own.for_each(|cell| cell.withheld = Some(why));
+    assert_eq!(
+        said(&analysis).headline(),
+        "Not decided: the database was not at rest: its throughput was changing while other programs, or the \
+         hypervisor, took CPU time of the machine, with gp2 (stop what else runs there; where it was the hypervisor, \
+         measure at another hour or on another machine)."
+    );
+}
+
+#[test]
+fn with_few_valid_trials_nothing_leads_with_a_winner() {
+    let mut analysis = story();
+    (analysis.trials.planned, analysis.trials.done, analysis.trials.valid) = (12, 10, 5);
+    let recommendation = &mut analysis.recommendation;
+    (recommendation.run, recommendation.status, recommendation.reason) =
+        (None, Status::NoAnswerYet, Reason::TooFewValidTrials);
+    recommendation.doubts = vec![Doubt::Missing { trials: 2, planned: 12 }, Doubt::Invalid { trials: 5, done: 10 }];
+    let answer = said(&analysis);
+    assert_eq!(answer.headline(), "No answer yet: only 5 of 12 planned trials are valid.");
+    assert_eq!(
+        answer.doubts[..2],
+        ["2 trials of 12 planned are missing.", "5 trials of 10 are invalid and enter no figure."]
+    );
+    let page = html(&analysis, &analysis::Charts::default());
+    let text = markdown(&analysis);
+    for name in ["gp2", "gp3", "io2"] {
+        assert!(!page.contains(&format!("<b>{name}</b>")), "{name} is bold in HTML");
+        assert!(!text.contains(&format!("**{name}")), "{name} is bold in Markdown");
+    }
+    assert!(!page.contains("heat best\">"), "green says: take this");
+}
+
+#[test]
+fn two_repetitions_show_what_was_observed_and_test_nothing() {
+    let mut analysis = with(DecidedBy::Value, AnswerOutcome::TooFew { pairs: 2 });
+    analysis.recommendation.reason = Reason::TooFewRepetitions;
+    analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 3 });
+    analysis.value_of_money.truncate(1);
+    step(&mut analysis, 0, "gp2", 2.0, 1.5, ValueVerdict::NotDecided);
+    analysis.value_of_money[0].throughput_ratio.verdict = Verdict::TooFew;
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        "Not decided: fewer than three valid repetitions of each cell, so that nothing can be tested; 3 repetitions of \
+         each cell are needed."
+    );
+    assert!(answer.sentences[0].contains("2.00 times (1.90 to 2.10 observed)"), "{answer:#?}");
+}
