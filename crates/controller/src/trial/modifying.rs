@@ -263,10 +263,12 @@ fn come_into_force(
         return None;
     }
     let in_force_at = Some(latest.ended_at.unwrap_or(seen_at).to_string());
-    match known.iter().find(|one| later_s(one).is_some_and(|later_s| later_s >= -1)) {
+    // Where modifications take no time, the one before may have been asked for in the same second.
+    let apart_s = known.iter().rev().filter_map(|one| Some((later_s(one)?.abs(), one)));
+    match apart_s.filter(|(apart_s, _)| *apart_s <= 1).min_by_key(|(apart_s, _)| *apart_s) {
         // Its volume reports the level soon.
-        Some(asked) if asked.in_force_at.is_some() || asked.to != level => None,
-        Some(asked) => Some(ModifiedVolume { in_force_at, ..asked.clone() }),
+        Some((_, asked)) if asked.in_force_at.is_some() || asked.to != level => None,
+        Some((_, asked)) => Some(ModifiedVolume { in_force_at, ..asked.clone() }),
         None => {
             let (volume, asked_at) = (id.to_owned(), latest.asked_at.to_string());
             Some(ModifiedVolume { host, volume, from: latest.from, to: level, asked_at, in_force_at })
@@ -350,6 +352,14 @@ mod tests {
         ] {
             assert_eq!(found(&known, &now), None, "{known:?} {now:?}");
         }
+        // The one before was asked for a second ago, or less: it is the one that was asked for then.
+        for before in [999, 1_000] {
+            let known = [asked(before, 3_000, Some(1_000)), asked(1_000, 6_000, None)];
+            assert_eq!(found(&known, &reported(Completed, 1_000)), Some(asked(1_000, 6_000, Some(1_500))), "{before}");
+        }
+        // EC2 still reports that one, which is known.
+        let known = [asked(1_000, 6_000, Some(1_000)), asked(1_001, 3_000, None)];
+        assert_eq!(found(&known, &reported(Completed, 1_000)), None);
         // EC2 states no end: it is when somebody looked.
         let mut open = reported(Completed, 1_000);
         open.modification.as_mut().unwrap().ended_at = None;
