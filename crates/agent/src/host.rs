@@ -16,6 +16,9 @@ use super::volumes::CGROUP_ROOT;
 
 /// For logs and the ledger, where no data set is in the work directory.
 const LEAST_WORK_BYTES: u64 = 1 << 30;
+/// For a commit log on a disk of its own: twice the space that servers are given for it, as they may exceed that for a
+/// moment.
+const MOST_LOG_BYTES: u64 = 2 << 30;
 /// Below a work directory: snapshots of data sets, each in a directory of the name of its key.
 pub(super) const SNAPSHOTS: &str = "snapshots";
 /// What says which data set a snapshot is, beside its `data/`.
@@ -91,27 +94,29 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, machine_use: Option<&Machi
     if is_limited(machine_use) {
         return storage::preflight(work, needed_bytes, Path::new(CGROUP_ROOT));
     }
-    let stated = machine_use.into_iter().flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
-    let directories = stated.filter_map(|storage| match storage {
-        MachineStorage::Directory(directory) => Some(Path::new(directory)),
-        MachineStorage::Device(_) => None,
-    });
-    let directories: Vec<&Path> = directories.collect();
-    let absent = directories.iter().filter(|directory| !directory.is_dir()).map(|directory| Problem {
+    let data = machine_use.and_then(|machine_use| directory(machine_use.data.as_ref()?));
+    let commitlog = machine_use.and_then(|machine_use| directory(machine_use.commitlog.as_ref()?));
+    let absent = data.iter().chain(&commitlog).filter(|directory| !directory.is_dir()).map(|directory| Problem {
         what: format!("{} is no directory", directory.display()),
         fix: "mount the disk that is to be measured, or name another directory in [provider.hosts]".to_owned(),
     });
     let mut problems: Vec<Problem> = absent.collect();
     problems.extend(storage::changed_by_others(work));
-    if machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some()) {
-        // Nothing is loaded: the data set is on its volume.
-        problems.extend(storage::preflight_without_limits(&directories, needed_bytes));
-        problems.extend(storage::preflight_without_limits(&[work], LEAST_WORK_BYTES));
-        return problems;
-    }
-    let all: Vec<&Path> = std::iter::once(work).chain(directories).collect();
-    problems.extend(storage::preflight_without_limits(&all, needed_bytes));
+    // From a snapshot nothing is loaded: the data set is on its volume.
+    let is_restored = machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some());
+    let of_work = if is_restored { LEAST_WORK_BYTES } else { needed_bytes };
+    let needed = [(Some(work), of_work), (data, needed_bytes), (commitlog, needed_bytes.min(MOST_LOG_BYTES))];
+    let needed: Vec<(&Path, u64)> = needed.into_iter().filter_map(|(path, bytes)| Some((path?, bytes))).collect();
+    problems.extend(storage::preflight_without_limits(&needed));
     problems
+}
+
+/// The directory that is stated, where it is no device.
+fn directory(stated: &MachineStorage) -> Option<&Path> {
+    match stated {
+        MachineStorage::Directory(directory) => Some(Path::new(directory)),
+        MachineStorage::Device(_) => None,
+    }
 }
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
@@ -262,6 +267,26 @@ mod tests {
     #[ignore = "the next one asks it, as an agent that is number 1 of its container"]
     fn says_its_cgroup() {
         println!("{}", Host::cgroup_name("database"));
+    }
+
+    /// It may be on a volume that is much smaller than the one of the data.
+    #[test]
+    fn a_commit_log_needs_no_room_for_the_data_set() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| {
+            let directory = root.path().join(name);
+            std::fs::create_dir(&directory).unwrap();
+            directory
+        };
+        let (work, data, log) = (at("work"), at("data"), at("log"));
+        let stated = |directory: &Path| Some(MachineStorage::Directory(directory.display().to_string()));
+        let machine_use = MachineUse { data: stated(&data), commitlog: stated(&log), ..MachineUse::default() };
+        let said = missing(&work, 1 << 60, Some(&machine_use));
+        let has_no_room = |directory: &Path| {
+            let about = format!("{} has ", directory.display());
+            said.iter().any(|one| one.what.starts_with(&about) && one.what.ends_with("needs 1073741824.0 GiB"))
+        };
+        assert_eq!([has_no_room(&work), has_no_room(&data), has_no_room(&log)], [true, true, false], "{said:?}");
     }
 
     /// Agents in two containers have the same number, and one tree of cgroups.

@@ -131,7 +131,8 @@ pub struct TrialRecord {
     pub validity: Validity,
     /// UTC start of the warm-up, RFC 3339.
     pub started_at: String,
-    /// Volumes that were modified before it, so that they have the level of its configuration.
+    /// Modifications of its volumes that were seen to come into force before it, in their order: by the last one a
+    /// volume has the level of its configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modified: Vec<ModifiedVolume>,
     /// Ids of the volumes of EBS that hold the data of each database host; empty where none were bought.

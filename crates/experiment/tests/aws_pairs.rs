@@ -173,6 +173,15 @@ fn only_may_keep_one_of_a_pair_whose_volume_is_never_modified_then() {
     let machines: Vec<&str> = aws_of(&job).batches[0].machines_of(true).map(|m| m.name.as_str()).collect();
     assert_eq!(machines, ["low.database-1"]);
     assert_eq!(visits(&job, &["low"]), ["low"]);
+    // What leaves nobody out of a pair hides no file that has none.
+    let none = format!("{FILE}{PAIRED}")
+        .replace("size_gib = 200, iops = 6000, mib_per_s", "size_gib = 201, iops = 6000, mib_per_s")
+        .replace("\"io2\", size_gib = 200", "\"io2\", size_gib = 202");
+    let kept = none.replace("repetitions = 2", "repetitions = 2\nonly = [\"low.w.c8\", \"low.w.c32\"]");
+    for text in [none, kept] {
+        let said = planned(&text).map(drop).unwrap_err();
+        assert!(said.contains("no two configurations differ in nothing but type, IOPS and MiB/s"), "{said}");
+    }
 }
 
 /// The data set, and a copy of it for each level, lie on both volumes: what cannot hold them is known before machines

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use analysis::{
     Analysis, Arrivals, AwsPair, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine,
     CpuShare, Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric,
-    OperationKind, Placement, Provider, RUNTIMES, Range, Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict,
-    VolumeReport, each_once, grouped, rules,
+    OperationKind, Placement, Provider, RUNTIMES, Range, Ratio, Remark, TrialShape, ValueOfMoney, ValueVerdict,
+    Verdict, VolumeReport, each_once, grouped, rules,
 };
 
 use serde_json::Value;
@@ -453,13 +453,20 @@ pub fn initialised(analysis: &Analysis) -> Vec<String> {
     volumes.flat_map(of_volume).collect()
 }
 
-/// Which configurations shared machines, a sentence for each pair; nothing where each had its own.
+/// Which configurations shared machines, a sentence for each pair; nothing where each had its own. Blocks that had
+/// several machines are named.
 pub fn shared_volumes(analysis: &Analysis) -> Vec<String> {
     let of_pair = |pair: &AwsPair| {
         let names: Vec<&String> = pair.levels.iter().map(|level| &level.configuration).collect();
+        let several = analysis.findings.iter().filter_map(|finding| match &finding.remark {
+            Remark::SeveralVolumes(of) if of.configurations.iter().eq(names.iter().copied()) => Some(&of.blocks),
+            _ => None,
+        });
+        let blocks: BTreeSet<u32> = several.flatten().map(|one| one.block).collect();
+        let but = when(!blocks.is_empty(), || format!(", but of those of block {}", listed(&blocks)));
         format!(
-            "{} share their machines and data volumes, which EBS modified between their trials: what machines and \
-             volumes differ by is no part of their ratios.",
+            "{} share their machines and data volumes, which EBS modifies between their trials: what machines and \
+             volumes differ by is no part of their ratios{but}.",
             listed(names)
         )
     };

@@ -192,7 +192,7 @@ fn machines_that_are_not_alike_are_reported_with_all_that_differs() {
 #[test]
 fn configurations_that_share_a_volume_are_reported_with_its_modifications() {
     let (mut analysis, _) = page::run(&["low", "high"], &["read-heavy"], 3);
-    assert!(!markdown(&analysis).contains("data volumes, which EBS modified"));
+    assert!(!markdown(&analysis).contains("data volumes, which EBS modifies"));
     let level = |iops: u32| serde_json::json!({ "kind": "gp3", "iops": iops, "mib_per_s": 125 });
     let named = |name: &str, iops: u32| {
         let mut named = level(iops);
@@ -207,7 +207,8 @@ fn configurations_that_share_a_volume_are_reported_with_its_modifications() {
     analysis.modifications = vec![serde_json::from_value(modified).unwrap()];
     let text = markdown(&analysis);
     for part in [
-        "low and high share their machines and data volumes, which EBS modified between their trials",
+        "low and high share their machines and data volumes, which EBS modifies between their trials: what machines \
+         and volumes differ by is no part of their ratios.",
         "Modified volumes",
         "| vol-1 | database | gp3, 3000 IOPS, 125 MiB/s | gp3, 6000 IOPS, 125 MiB/s | 2026-11-27T01:00:00Z | \
          2026-11-27T02:10:00Z |",
@@ -219,14 +220,16 @@ fn configurations_that_share_a_volume_are_reported_with_its_modifications() {
     assert_eq!(document["modifications"][0]["in_force_at"], "2026-11-27T02:10:00Z");
 
     let volumes = ["vol-1", "vol-2"].map(str::to_owned).into();
-    let reported = message(&finding(SeveralVolumes {
-        configurations: ["low", "high"].map(str::to_owned).into(),
-        blocks: vec![VolumesOfBlock { block: 2, host: HostId::DATABASE, volumes }],
-    }));
+    let configurations = ["low", "high"].map(str::to_owned).into();
+    let blocks = vec![VolumesOfBlock { block: 2, host: HostId::DATABASE, volumes }];
+    let several = Finding::new(Scope::Run(analysis.run.clone()), SeveralVolumes { configurations, blocks });
     assert_eq!(
-        reported,
+        message(&several),
         "low and high were to share a volume, and had several within a block (block 2 on database: vol-1, vol-2)."
     );
+    analysis.findings.push(several);
+    let text = markdown(&analysis);
+    assert!(text.contains("differ by is no part of their ratios, but of those of block 2."), "{text}");
 }
 
 #[test]

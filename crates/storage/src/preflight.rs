@@ -71,11 +71,11 @@ pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<
 }
 
 /// Everything that would stop a run on the machine's own storage, without limits and without root; changes nothing.
-/// `needed_bytes` will be put into each of `directories`.
-pub fn preflight_without_limits(directories: &[&Path], needed_bytes: u64) -> Vec<Problem> {
+/// `needed` are directories, with the bytes that will be put into each.
+pub fn preflight_without_limits(needed: &[(&Path, u64)]) -> Vec<Problem> {
     let mut problems = Vec::from_iter(not_installed("fio", "fio"));
     let fix = "free some space, or name a directory on a larger disk in [provider.hosts]";
-    problems.extend(directories.iter().filter_map(|directory| too_small(directory, needed_bytes, fix)));
+    problems.extend(needed.iter().filter_map(|(directory, bytes)| too_small(directory, *bytes, fix)));
     problems
 }
 

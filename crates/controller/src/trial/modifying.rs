@@ -164,14 +164,15 @@ impl Shared {
         let lately = lately(&self.known, Timestamp::now());
         if lately.len() >= MODIFICATIONS_A_DAY as usize {
             let what = format!(
-                "{}: {} was to be modified to {wanted}, and was modified {} times in 24 hours: {}",
+                "{}: {} was to be modified to {wanted}, and modifications of it were asked for {} times in the last 24 \
+                 hours: {}",
                 self.machine,
                 self.id,
                 lately.len(),
                 lately.join(", ")
             );
-            let help = "AWS modifies a volume no more often; iopslab run --resume goes on, with new volumes where the \
-                        machines were taken away";
+            let help = "AWS modifies a volume no more often: iopslab run --resume goes on 24 hours after the first of \
+                        these, or at once, with new volumes, where the machines were taken away";
             return Err(failure::Failure::work(what).help(help).into());
         }
         let (profile, region) = (self.at.profile.as_deref(), self.at.region.as_str());

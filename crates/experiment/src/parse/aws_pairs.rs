@@ -10,30 +10,38 @@ use crate::{AwsLevel, AwsPair, Configuration, ConfiguredVolume, Experiment, Setu
 /// What the key can be.
 pub(super) const MODIFY: &str = "modify";
 
-/// The pairs of an experiment; none where they are not asked for. What does not go with them, or would modify a volume
-/// more often than AWS does, is noted at its place.
+/// Where the key stands, if it asks for pairs. Another word is reported where the file is read.
+fn asked(given: &raw::Aws) -> Option<&Spanned<String>> {
+    given.pair_volumes.as_ref().filter(|asked| asked.as_str() == MODIFY)
+}
+
+/// Refuses the key in a file in which no two configurations can share a machine. All are looked at, also those that
+/// `only` leaves out: the partner may be one of them, and then there is nothing to modify.
+pub(super) fn are_some(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
+    let given = file.provider.aws.as_deref().filter(|_| experiment.place.aws().is_some());
+    let Some(asked) = given.and_then(asked) else { return };
+    if pairs(&experiment.configurations, experiment.load.repetitions).is_empty() {
+        mistakes.add(
+            asked.span(),
+            "pair_volumes: no two configurations differ in nothing but type, IOPS and MiB/s of one data volume",
+            "a volume that is modified is of gp3, io1 or io2 and keeps its size: give them the same size_gib, instance \
+             and everything else, or leave pair_volumes out",
+        );
+    }
+}
+
+/// The pairs of what is measured; none where they are not asked for. What does not go with them, or would modify a
+/// volume more often than AWS does, is noted at its place.
 pub(super) fn check(
     file: &raw::Experiment,
     given: &raw::Aws,
     experiment: &Experiment,
     mistakes: &mut Collector<'_>,
 ) -> Vec<AwsPair> {
-    // Another word is reported where the file is read.
-    let Some(asked) = given.pair_volumes.as_ref().filter(|asked| asked.as_str() == MODIFY) else {
-        return Vec::new();
-    };
+    let Some(asked) = asked(given) else { return Vec::new() };
     let repetitions = experiment.load.repetitions;
     let pairs = pairs(&experiment.configurations, repetitions);
     if pairs.is_empty() {
-        // What `only` of [load] leaves out may be the partner: then there is nothing to modify.
-        if experiment.configurations.len() == file.configuration.len() {
-            mistakes.add(
-                asked.span(),
-                "pair_volumes: no two configurations differ in nothing but type, IOPS and MiB/s of one data volume",
-                "a volume that is modified is of gp3, io1 or io2 and keeps its size: give them the same size_gib, \
-                 instance and everything else, or leave pair_volumes out",
-            );
-        }
         return pairs;
     }
     if let Some(forks) = file.load.forks.as_ref().filter(|_| experiment.load.forks > 1) {

@@ -227,8 +227,9 @@ fn check(
         patience,
         notes: Vec::new(),
     };
-    only::keep(file, &mut experiment, mistakes);
     carried_out::adapt(&mut experiment, provider);
+    aws_pairs::are_some(file, &experiment, mistakes);
+    only::keep(file, &mut experiment, mistakes);
     if let Some(mut aws) = experiment.place.aws().cloned() {
         aws_machines::place(catalog, file, &mut aws, &experiment, beside.quotas, mistakes);
         experiment.place = Place::Bought(aws);
