@@ -3,21 +3,20 @@
 use std::collections::BTreeMap;
 
 use evidence::CacheAnswer;
-use experiment::{CacheTierSetup, Setup};
+use experiment::Setup;
 use reported::Series;
 use reported::memcached::{BYTES, EVICTIONS, ITEMS};
 
 use crate::document::{CacheTierAnalysis, LatencyAnalysis};
 use crate::measurement::TrialMeasurement;
 
-/// `None`: there are none. `predicted` gives the hit ratio that such a tier is expected to have.
+/// `None`: there are none. What is predicted is added by the caller.
 pub fn of_cell(
     setup: Option<&Setup>,
     trials: &[&TrialMeasurement],
     latency_us: BTreeMap<CacheAnswer, LatencyAnalysis>,
-    predicted: impl FnOnce(&CacheTierSetup) -> Option<f64>,
 ) -> Option<CacheTierAnalysis> {
-    let tier = setup?.cache_tier.as_ref()?;
+    setup?.cache_tier.as_ref()?;
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| {
         stats::median(trials.iter().filter_map(|trial| figure(trial)))
     };
@@ -26,7 +25,7 @@ pub fn of_cell(
     };
     Some(CacheTierAnalysis {
         hit_ratio: share(CacheAnswer::is_hit),
-        predicted_hit_ratio: predicted(tier),
+        predicted_hit_ratio: None,
         stale_share: share(|answer| answer == CacheAnswer::Stale),
         unanswered_share: share(|answer| answer == CacheAnswer::Unanswered),
         database_reads_per_s: median(&|trial| stats::ratio(reads(trial, |answer| !answer.is_hit()), trial.window_s())),
@@ -53,7 +52,7 @@ fn reported(trial: &TrialMeasurement, series: &Series) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use evidence::empty_histogram;
-    use experiment::CachePolicy;
+    use experiment::{CachePolicy, CacheTierSetup};
 
     use super::*;
     use crate::latency::SeriesLatency;
@@ -82,10 +81,9 @@ mod tests {
             (CacheAnswer::Miss, answered(280)),
             (CacheAnswer::Unanswered, answered(20)),
         ]);
-        let none = of_cell(Some(&job().setups[0]), &[&trial], BTreeMap::new(), |_| Some(0.65));
+        let none = of_cell(Some(&job().setups[0]), &[&trial], BTreeMap::new());
         assert_eq!(none, None, "there are none");
-        let tier = of_cell(Some(&setup()), &[&trial], BTreeMap::new(), |_| Some(0.65)).unwrap();
-        assert_eq!(tier.predicted_hit_ratio, Some(0.65));
+        let tier = of_cell(Some(&setup()), &[&trial], BTreeMap::new()).unwrap();
         assert_eq!((tier.hit_ratio, tier.stale_share, tier.unanswered_share), (Some(0.7), Some(0.1), Some(0.02)));
         assert_eq!(tier.database_reads_per_s, Some(300.0 / trial.window_s()));
         assert_eq!((tier.cpus_used, tier.bytes), (None, None), "nobody watched them");

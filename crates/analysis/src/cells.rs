@@ -14,7 +14,7 @@ use crate::limit::{self, ResourceUse};
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::rules::cassandra::compaction_backlog;
-use crate::{cache_prediction, cache_tier, faults};
+use crate::{cache_tier, faults};
 
 /// Confidence of the intervals of cells. Where a run looks several times, each look has its share of what is left of 1.
 pub const CONFIDENCE: f64 = 0.95;
@@ -85,9 +85,7 @@ pub fn of_trials(plan: &Plan, setup: Option<&Setup>, cell: &Cell, trials: &[&Tri
         limit: limit::named(&by_node, &undisturbed),
         nodes: nodes(&by_node, &undisturbed),
         data_volumes: data_volumes(&undisturbed),
-        cache_tier: cache_tier::of_cell(setup, &valid, latencies(&valid, |t| &t.cache), |tier| {
-            cache_prediction::hit_ratio(plan, tier, &cell.workload, median(&TrialMeasurement::throughput))
-        }),
+        cache_tier: cache_tier::of_cell(setup, &valid, latencies(&valid, |t| &t.cache)),
         faults: faults::faults(plan, setup, &valid),
         writes: faults::writes(trials),
         usd_per_month: None,

@@ -147,7 +147,7 @@ pub use stats::{Estimate, IntervalMethod, Summary};
 
 /// Compares run `b` with run `a`, cell by cell.
 pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
-    two_runs::compare((a, &analyse(a).cells), (b, &analyse(b).cells))
+    two_runs::compare((a, &judge(a).cells), (b, &judge(b).cells))
 }
 
 /// What a run whose cells may rest does next, after trials of so many seconds, where the user skips these cells; `None`
@@ -159,6 +159,13 @@ pub fn next_block(input: &RunEvidence<'_>, trials_s: f64, skipped: &BTreeSet<Str
 
 /// Analyses a run. The same evidence gives the same document, whatever the order of the trials.
 pub fn analyse(input: &RunEvidence<'_>) -> Analysis {
+    let mut analysis = judge(input);
+    cache_prediction::add(input.plan, input.setups, &mut analysis.cells);
+    analysis
+}
+
+/// The same without hit ratios that are predicted: each takes a simulation, and nothing is decided by them.
+pub fn judge(input: &RunEvidence<'_>) -> Analysis {
     analysed(input).0
 }
 

@@ -25,7 +25,7 @@ pub(super) fn enough(run: &Run<'_>) -> Result<bool, Failure> {
         return Ok(false);
     };
     let measured = Measured::read(directory)?;
-    let known = analysis::precision(&analysis::analyse(&measured.evidence(directory)), precision, blocks);
+    let known = analysis::precision(&analysis::judge(&measured.evidence(directory)), precision, blocks);
     let widest = in_words(known.widest.as_ref());
     let begun = || plan.trials.iter().filter(|t| t.block <= blocks);
     let spent = analysis::spent(adaptive, directory.seconds_of_trials()?, || plan.usd_of(begun()));

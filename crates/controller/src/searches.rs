@@ -35,7 +35,7 @@ pub(super) fn more(run: &Run<'_>) -> Result<Option<RunDirectory>, Failure> {
     let (directory, plan) = (run.directory, run.plan());
     let Some(search) = &plan.search else { return Ok(None) };
     let measured = Measured::read(directory)?;
-    let analysis = analysis::analyse(&measured.evidence(directory));
+    let analysis = analysis::judge(&measured.evidence(directory));
     let mut any = false;
     for (search, capacity) in search.searches.iter().zip(&analysis.capacities) {
         let had = analysis::rounds_of(plan, search);

@@ -35,6 +35,18 @@ impl Plan {
             .find(|_| matches!(cell.load, LoadLevel::Rate { .. }))
     }
 
+    /// The same without repetitions that are added only where they decide something. What is done once for all trials
+    /// of a cell is in its estimate whole.
+    #[must_use]
+    pub fn without_later_blocks(&self) -> Self {
+        let mut plan = self.clone();
+        if let Some(adaptive) = &self.adaptive {
+            plan.trials.retain(|trial| trial.block <= adaptive.blocks_min);
+            plan.estimated_s = plan.estimate();
+        }
+        plan
+    }
+
     /// Its cells and trials are those of these rounds, in the order of rounds; the same rounds give the same plan.
     pub fn grow(&mut self, rounds: &[Round]) {
         let Some(search) = self.search.clone() else { return };

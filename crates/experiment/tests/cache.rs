@@ -34,6 +34,22 @@ fn warming_takes_time_that_a_plan_expects() {
     assert!((360.0..60.0 + 122.0 * 1024.0 / 300.0).contains(&bounded), "{bounded}");
 }
 
+/// Until a page cache has settled takes its time once, however many repetitions there are.
+#[test]
+fn a_plan_without_the_repetitions_that_may_be_added_takes_as_long_as_one_of_the_first_ones() {
+    let big = GOOD.replace("records = 1000\n", "records = 300000000\n");
+    let planned = |repetitions: &str| {
+        experiment::plan(&accepted(&format!("{big}cache = \"warm\"\nrepetitions = {repetitions}\n")))
+    };
+    let (adaptive, fixed) = (planned("\"adaptive\""), planned("3"));
+    assert!(fixed.caches.settling_s["a"]["w"] > 0.0, "{:?}", fixed.caches);
+    assert!(adaptive.trials.len() > fixed.trials.len());
+    let first = adaptive.without_later_blocks();
+    assert_eq!(first.trials.len(), fixed.trials.len());
+    assert!((first.estimated_s - fixed.estimated_s).abs() < 1e-6, "{} {}", first.estimated_s, fixed.estimated_s);
+    assert_eq!(fixed.without_later_blocks(), fixed, "none may be added");
+}
+
 #[test]
 fn both_states_divide_each_workload_and_are_never_one_decision() {
     let plan = experiment::plan(&accepted(&and("cache = [\"cold\", \"warm\"]\n")));

@@ -77,7 +77,8 @@ pub enum CurveError {
     },
     /// Its records are larger than memcached stores.
     #[error(
-        "workload {workload}: records of {record_bytes} bytes are larger than memcached stores (1 MiB with their key)"
+        "workload {workload}: records of {record_bytes} bytes are larger than memcached stores (1 MiB with their key \
+         and lengths of fields)"
     )]
     TooLarge {
         /// The workload's name.
@@ -88,18 +89,24 @@ pub enum CurveError {
 }
 
 impl TierCurve {
-    /// The curve of a workload on so many records: caches of 1 % to all of them.
+    /// The curve of a workload on so many records of so many fields, each of so many bytes in all: caches of 1 % to all
+    /// of them.
     ///
     /// # Errors
     ///
     /// As [`hit_ratios`], and where keys or records are larger than memcached takes.
-    pub fn of(definition: &Definition, records: u64, record_bytes: u64, rules: Rules) -> Result<Self, CurveError> {
+    pub fn of(
+        definition: &Definition,
+        records: u64,
+        (fields, record_bytes): (u32, u64),
+        rules: Rules,
+    ) -> Result<Self, CurveError> {
         let too_large = || CurveError::TooLarge { workload: definition.name.clone(), record_bytes };
         let key_bytes = key_bytes(definition.keys, records);
         if key_bytes > MOST_KEY_BYTES {
             return Err(CurveError::KeyTooLong { workload: definition.name.clone(), key_bytes });
         }
-        let item = Item::of(key_bytes, record_bytes).ok_or_else(too_large)?;
+        let item = Item::of_record(key_bytes, fields, record_bytes).ok_or_else(too_large)?;
         let sizes: Vec<f64> = SHARES.iter().map(|share| (share * records as f64).ceil()).collect();
         let points = hit_ratios(definition, records, &rules, &sizes)?;
         let points = points.into_iter().map(|point| Point { memory_bytes: item.memory_for(point.items), ..point });

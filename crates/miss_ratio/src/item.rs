@@ -22,6 +22,10 @@ const ALIGNED_BYTES: u64 = 8;
 const PAGE_BYTES: u64 = 1024 * 1024;
 /// `slab_chunk_size_max`: the largest class.
 const LARGEST_BYTES: u64 = PAGE_BYTES / 2;
+/// What the client of a run stores beside a record: when the database had answered with it ...
+const BESIDE_RECORD_BYTES: u64 = 8;
+/// ... and the length of each field (`record.rs` of `database::memcached`, which a test there holds to this).
+const BESIDE_FIELD_BYTES: u64 = 4;
 
 /// An item in memcached's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +39,12 @@ pub struct Item {
 }
 
 impl Item {
+    /// A record of so many fields, of so many bytes in all, as the client of a run stores it; `None`: it is larger than
+    /// memcached stores.
+    pub fn of_record(key_bytes: u64, fields: u32, record_bytes: u64) -> Option<Self> {
+        Self::of(key_bytes, BESIDE_RECORD_BYTES + BESIDE_FIELD_BYTES * u64::from(fields) + record_bytes)
+    }
+
     /// An item whose client states no flags; `None`: it is larger than memcached stores.
     pub fn of(key_bytes: u64, value_bytes: u64) -> Option<Self> {
         let bytes = HEADER_BYTES + CAS_BYTES + ENDS_BYTES + key_bytes + value_bytes;
@@ -86,9 +96,12 @@ mod tests {
             assert_eq!((item.bytes, item.chunk_bytes, item.chunks_per_page), (chunk, chunk, per_page));
             assert!(Item::of(key, full + 1).unwrap().chunk_bytes > chunk, "{chunk}");
         }
-        // A record of YCSB: 1,000 bytes under a key of 23.
-        let record = Item::of(23, 1000).unwrap();
-        assert_eq!((record.bytes, record.chunk_bytes, record.chunks_per_page), (1082, 1184, 885));
+        // A record of YCSB: 10 fields of 100 bytes under a key of 23, with 48 beside them.
+        let record = Item::of_record(23, 10, 1000).unwrap();
+        assert_eq!((record.bytes, record.chunk_bytes, record.chunks_per_page), (1130, 1184, 885));
+        // What stands beside 30 short fields takes it to the next class.
+        assert_eq!(Item::of(23, 1000).unwrap().chunk_bytes, 1184);
+        assert_eq!(Item::of_record(23, 30, 1000).unwrap().chunk_bytes, 1480);
         assert_eq!(record.in_memory(1024.0 * 1024.0 * 1024.0 + 5.0), 1024.0 * 885.0);
         assert_eq!(record.memory_for(886.0), 2.0 * 1024.0 * 1024.0);
     }

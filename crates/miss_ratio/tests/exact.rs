@@ -248,11 +248,11 @@ fn a_curve_rises_from_little_to_all_for_data_of_any_size() {
         for distribution in [Distribution::Uniform, ZIPFIAN, HOTSPOT] {
             let definition = Definition::new("w", READS, distribution);
             let rules = slowly(Policy::Aside, None);
-            let curve = TierCurve::of(&definition, records, 1000, rules).unwrap();
+            let curve = TierCurve::of(&definition, records, (10, 1000), rules).unwrap();
             let ratios: Vec<f64> = curve.points.iter().map(|point| point.hit_ratio).collect();
             assert!(ratios.is_sorted(), "{records} records, {distribution}: {ratios:?}");
             assert!((ratios[ratios.len() - 1] - 1.0).abs() < 1e-9, "{records} records, {distribution}: {ratios:?}");
-            assert!(curve.points.iter().all(|point| point.memory_bytes >= point.items * 1082.0), "{curve:?}");
+            assert!(curve.points.iter().all(|point| point.memory_bytes >= point.items * 1130.0), "{curve:?}");
         }
     }
 }
@@ -261,7 +261,7 @@ fn a_curve_rises_from_little_to_all_for_data_of_any_size() {
 fn workloads_without_keys_to_cache_are_refused() {
     let rules = slowly(Policy::Invalidate, None);
     let refused =
-        |definition: &Definition, records, bytes| TierCurve::of(definition, records, bytes, rules).unwrap_err();
+        |definition: &Definition, records, bytes| TierCurve::of(definition, records, (10, bytes), rules).unwrap_err();
     let writes = Definition::new("w", Mix { update: 1.0, ..Mix::default() }, ZIPFIAN);
     assert_eq!(refused(&writes, 10, 100), CurveError::NothingRead("w".to_owned()));
     let reads = Definition::new("r", READS, ZIPFIAN);

@@ -23,7 +23,7 @@ pub fn tier_curves(curves: &[TierCurve], ttl_s: Option<f64>, left_out: &[String]
 fn of_one(curve: &TierCurve, ttl_s: Option<f64>) -> Section<'_> {
     let expiry = ttl_s.map_or_else(|| "no TTL".to_owned(), |ttl| format!("TTL {} s", given(ttl)));
     let head = format!(
-        "{}: {} records of {} B with key and header, in chunks of {} B; writes: {}; {expiry}",
+        "{}: {} records of {} B with key, header and lengths of fields, in chunks of {} B; writes: {}; {expiry}",
         curve.workload,
         count(curve.records),
         count(curve.item.bytes),

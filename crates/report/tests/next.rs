@@ -1,7 +1,7 @@
 //! What `iopslab next` says where a figure alone would be read as more than it is.
 
 use analysis::LoadLevel;
-use sizing::{Foretold, ForetoldCell, HeldOut, LeadingPlace, NextToMeasure, NothingBecause};
+use sizing::{Effort, Foretold, ForetoldCell, HeldOut, LeadingPlace, NextToMeasure, NothingBecause, Together};
 
 fn answer(not_decided_against: &[&str], because: Option<NothingBecause>) -> NextToMeasure {
     NextToMeasure {
@@ -48,6 +48,19 @@ fn a_leader_by_its_estimate_is_none_that_is_decided_and_its_interval_stands_besi
     assert!(open.contains("; not decided against gp3 and local"), "{open}");
     let decided = said(&answer(&[], None));
     assert!(decided.contains("Leads under reads") && !decided.contains("not decided"), "{decided}");
+}
+
+/// Where repetitions are added, so many trials are the least.
+#[test]
+fn what_measuring_takes_is_called_the_least_where_more_trials_may_follow() {
+    let together = |is_least| {
+        let effort = |trials, seconds| Effort { trials, seconds, is_least };
+        let together = Some(Together { experiment: effort(15, 2_700.0), proposals: effort(3, 540.0) });
+        said(&NextToMeasure { together, ..answer(&[], None) })
+    };
+    let (fixed, added) = (together(false), together(true));
+    assert!(fixed.contains(": 15 trials, about 45 minutes, of which 3 trials, about 9 minutes are for"), "{fixed}");
+    assert!(added.contains(": at least 15 trials, about") && added.contains("of which at least 3 trials,"), "{added}");
 }
 
 #[test]

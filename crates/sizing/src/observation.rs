@@ -76,6 +76,7 @@ pub(super) struct Observation<'a> {
     /// Bytes on disk for each byte of payload.
     pub on_disk: f64,
     pub record_bytes: f64,
+    pub fields: u32,
 }
 
 /// All cells that measured something under one of these workloads (all, when none is named).
@@ -228,6 +229,7 @@ fn of_trials<'a>(
         data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale()))?,
         on_disk: median(&|t| stats::ratio(t.data_bytes_on_disk(), payload * f64::from(placement.replication_factor)))?,
         record_bytes: plan.dataset.record_bytes(),
+        fields: plan.dataset.fields,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What machines were found to carry under an objective: the best evidence for a p99 that is asked for.
 
-use analysis::{Capacity, CapacityOutcome, Criterion, LatencyFigure, RunEvidence, analyse};
+use analysis::{Capacity, CapacityOutcome, Criterion, LatencyFigure, RunEvidence, judge};
 
 use crate::observation::Observation;
 
@@ -25,7 +25,7 @@ pub(super) fn sustained<'a>(runs: &[RunEvidence<'_>], observations: &'a [Observa
     let of_run = |(index, run): (usize, &RunEvidence<'_>)| -> Vec<SustainedRate<'a>> {
         let Some(bound_ms) = bound_ms(run) else { return Vec::new() };
         let own: Vec<&'a Observation<'a>> = observations.iter().filter(|o| o.run == index).collect();
-        let capacities = analyse(run).capacities;
+        let capacities = judge(run).capacities;
         capacities.iter().filter_map(|found| of_capacity(found, bound_ms, &own)).collect()
     };
     runs.iter().enumerate().flat_map(of_run).collect()

@@ -119,7 +119,7 @@ fn what_locks_rows_writes_and_a_transaction_of_reads_reads() {
     }
     assert_eq!(effect("SELECT share FROM t;"), Effect::Read, "a column");
     assert_eq!(effect("SELECT a INTO u FROM t;"), Effect::Write, "it makes a table");
-    for function in ["nextval", "pg_catalog.SETVAL", "\"lo_put\""] {
+    for function in ["nextval", "pg_catalog.SETVAL", "\"lo_put\"", "lowrite"] {
         assert_eq!(effect(&format!("SELECT {function}('t_a_seq', 1);")), Effect::Write, "{function}");
     }
     assert_eq!(effect("SELECT nextval, lower('nextval(') FROM t;"), Effect::Read, "no call");

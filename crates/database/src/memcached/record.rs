@@ -46,6 +46,14 @@ pub fn decode(item: &[u8], fields: usize) -> Option<Item<'_>> {
 mod tests {
     use super::*;
 
+    /// Hit ratios are predicted for items as large as these.
+    #[test]
+    fn a_record_is_as_large_as_predictions_take_it_to_be() {
+        let fields = vec!["a".repeat(100); 30];
+        let item = encode(7, fields.iter().map(|field| Some(field.as_str())));
+        assert_eq!(miss_ratio::Item::of_record(23, 30, 3000), miss_ratio::Item::of(23, item.len() as u64));
+    }
+
     #[test]
     fn a_record_comes_back_as_it_was_put_and_nothing_else_is_one() {
         let fields = vec![Some("first"), None, Some(""), Some("\u{2026}\r\nEND")];

@@ -149,7 +149,7 @@ fn fed(definition: &Definition, network: u8, mib: u8) -> Fed {
 /// Three sizes, predicted and measured.
 fn agrees(distribution: Distribution, network: u8) {
     let definition = Definition::new("w", Mix { read: 1.0, ..Mix::default() }, distribution);
-    let item = Item::of(key(0, &definition).len() as u64, VALUE_BYTES as u64).unwrap();
+    let item = Item::of_record(key(0, &definition).len() as u64, FIELDS, 2_000).unwrap();
     for mib in SIZES {
         let fed = fed(&definition, network, mib);
         let size = item.in_memory(f64::from(u32::from(mib) << 20));

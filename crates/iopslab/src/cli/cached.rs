@@ -53,7 +53,8 @@ pub struct CacheCurveArgs {
     /// Print instead of the plan how often a cache before the database would find what each workload reads, by its size
     #[arg(long)]
     cache_curve: bool,
-    /// Operations per second of a run (of a model of 1:N a N-th, as its records are), by which --cache-ttl-s is counted
+    /// Operations per second of a run (of a model of 1:N a N-th, as its records are), by which --cache-ttl-s and the
+    /// seconds of memcached's LRU are counted. Default: so few that an item is kept for many seconds
     #[arg(long, value_name = "OPS_PER_S")]
     cache_rate: Option<f64>,
     #[command(flatten)]
@@ -131,18 +132,14 @@ impl CacheCurveArgs {
                 )
                 .help("state the operations per second of the workload: --cache-rate 20000"));
             }
-            (None, Some(_)) => {
-                return Err(Failure::input("--cache-rate says how soon what is cached expires, and nothing does")
-                    .help("state when it does (--cache-ttl-s 60), or leave --cache-rate out"));
-            }
-            (None, None) => None,
+            (None, _) => None,
         };
         let policy = cache_policy.unwrap_or(POLICY);
         let rules = Rules { policy, ttl_operations, operations_per_s: self.cache_rate };
         let (mut curves, mut left_out) = (Vec::new(), Vec::new());
-        let record_bytes = plan.dataset.record_bytes() as u64;
+        let record = (plan.dataset.fields, plan.dataset.record_bytes() as u64);
         for workload in &plan.workloads {
-            match TierCurve::of(workload, plan.dataset.records, record_bytes, rules) {
+            match TierCurve::of(workload, plan.dataset.records, record, rules) {
                 Ok(curve) => curves.push(curve),
                 Err(why) => left_out.push(why.to_string()),
             }

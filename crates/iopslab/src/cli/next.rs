@@ -8,7 +8,7 @@ use ::sizing::{Effort, Measuring, NextToMeasure, NothingBecause, Obstacle, Sizin
 use archive::RunDirectory;
 use clap::Args;
 use controller::Measured;
-use experiment::{OtherMachine, Place, Plan, PlannedTrial, ReadFor};
+use experiment::{OtherMachine, Place, Plan, ReadFor};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
@@ -152,15 +152,17 @@ fn first_measurable<T, M>(all: Vec<T>, most: usize, measuring: impl Fn(&T) -> Re
 
 /// What a plan takes; where repetitions are added, with the first ones.
 fn effort(plan: &Plan) -> Effort {
-    let is_first = |trial: &&PlannedTrial| plan.adaptive.as_ref().is_none_or(|a| trial.block <= a.blocks_min);
-    let (first, later): (Vec<&PlannedTrial>, Vec<&PlannedTrial>) = plan.trials.iter().partition(is_first);
-    let later_s: f64 = later.into_iter().map(|trial| plan.seconds_of(trial)).sum();
-    Effort { trials: first.len() as u64, seconds: plan.estimated_s - later_s }
+    let first = plan.without_later_blocks();
+    Effort { trials: first.trials.len() as u64, seconds: first.estimated_s, is_least: plan.adaptive.is_some() }
 }
 
 /// By how much one is more than the other.
 fn more(effort: Effort, than: Effort) -> Effort {
-    Effort { trials: effort.trials.saturating_sub(than.trials), seconds: (effort.seconds - than.seconds).max(0.0) }
+    Effort {
+        trials: effort.trials.saturating_sub(than.trials),
+        seconds: (effort.seconds - than.seconds).max(0.0),
+        ..effort
+    }
 }
 
 /// The experiment of a run, as it was frozen.
@@ -205,7 +207,7 @@ impl<'a> Frozen<'a> {
         let blocks = Some(blocks(proposals)).filter(|blocks| !blocks.is_empty())?;
         let plan = self.plan_of(&experiment::with_blocks(&self.text, blocks)).ok()?;
         let with = effort(&plan);
-        Some(Together { experiment: with, proposals: more(with, without), is_least: plan.adaptive.is_some() })
+        Some(Together { experiment: with, proposals: more(with, without) })
     }
 
     /// What it takes to measure a configuration, or why this experiment cannot.

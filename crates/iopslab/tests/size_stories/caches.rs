@@ -64,7 +64,7 @@ fn a_cache_spares_database_machines_and_is_priced_with_them() {
     assert!(doubts.iter().any(|doubt| doubt["kind"] == "cache"), "{cached}");
     assert_ne!(answer["choice"]["best_proven"], answer["choice"]["cheapest_with_cache"]);
     assert!(
-        answer["notes"].to_string().contains("Of a cache: an LRU of 90 % of its nodes' memory"),
+        answer["notes"].to_string().contains("Of a cache: memcached's LRU in 90 % of its nodes' memory"),
         "{}",
         answer["notes"]
     );

@@ -86,9 +86,8 @@ fn key(answer: &NextToMeasure) -> String {
 
 /// What it takes to measure all that is proposed.
 fn together(answer: &NextToMeasure, all: &Together) -> String {
-    let least = when(all.is_least, || "at least ".to_owned());
     format!(
-        "The experiment with {}: {least}{}, of which {} are for what is new.",
+        "The experiment with {}: {}, of which {} are for what is new.",
         match answer.proposals.len() {
             1 => "it".to_owned(),
             n => format!("these {}", count(n as u64)),
@@ -100,7 +99,8 @@ fn together(answer: &NextToMeasure, all: &Together) -> String {
 
 /// `3 trials, about 9 minutes`
 fn takes(effort: Effort) -> String {
-    format!("{}, about {}", several(effort.trials, "trial"), about(effort.seconds))
+    let least = when(effort.is_least, || "at least ".to_owned());
+    format!("{least}{}, about {}", several(effort.trials, "trial"), about(effort.seconds))
 }
 
 /// The document of what was predicted and then measured, with its sentence.

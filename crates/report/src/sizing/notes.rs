@@ -100,11 +100,11 @@ pub(super) fn note(note: &Note) -> String {
             let ttl = ttl_s
                 .map_or_else(|| "that never expire".to_owned(), |ttl| format!("that expire after {} s", given(ttl)));
             format!(
-                "Of a cache: an LRU of {} of its nodes' memory, records of {} B in chunks of {} B as memcached has \
-                 them, {ttl}; a write does what `{policy}` says. A request takes {} us of CPU, as it was stated. Reads \
-                 that miss are taken as spread evenly over the data, and the database is sized for what it sees while \
-                 that part of the cache is down that may be. Not in it: a cache that is still cold, keys that are \
-                 unevenly spread over its nodes.",
+                "Of a cache: memcached's LRU in {} of its nodes' memory, records of {} B with key, header and lengths \
+                 of fields in chunks of {} B, {ttl}; a write does what `{policy}` says. A request takes {} us of CPU, \
+                 as it was stated. Reads that miss are taken as spread evenly over the data, and the database is sized \
+                 for what it sees while that part of the cache is down that may be. Not in it: a cache that is still \
+                 cold, keys that are unevenly spread over its nodes.",
                 whole_percent(*memory_share),
                 given(item.bytes as f64),
                 given(item.chunk_bytes as f64),

@@ -195,6 +195,8 @@ pub struct Effort {
     pub trials: u64,
     /// Expected seconds of these, of loading the data sets, and of all that is done before and between them.
     pub seconds: f64,
+    /// Whether more trials may follow: repetitions are added where that decides something.
+    pub is_least: bool,
 }
 
 /// What it takes to measure all proposals in the run's experiment.
@@ -204,8 +206,6 @@ pub struct Together {
     pub experiment: Effort,
     /// By how much it grows.
     pub proposals: Effort,
-    /// Whether more trials may follow: repetitions are added where that decides something.
-    pub is_least: bool,
 }
 
 /// What a run measured beside what earlier evidence alone says of it.

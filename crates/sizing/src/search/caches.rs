@@ -90,9 +90,9 @@ impl<'a> Search<'a> {
         if self.target.read_share == 0.0 {
             return Err(input("a cache answers reads, and the target has none".to_owned()));
         }
-        let item = Item::of(KEY_BYTES, self.record_bytes.ceil() as u64).ok_or_else(|| {
+        let item = Item::of_record(KEY_BYTES, self.fields, self.record_bytes.ceil() as u64).ok_or_else(|| {
             input(format!(
-                "records of {} bytes are larger than memcached stores (1 MiB with their key)",
+                "records of {} bytes are larger than memcached stores (1 MiB with their key and lengths of fields)",
                 self.record_bytes
             ))
         })?;

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{RunEvidence, analyse};
+use analysis::{RunEvidence, judge};
 use catalog::{Basis, Catalog, ClusterRequest, GIB, Lifecycle, TODAY, VolumeRequest};
 use evidence::FORMAT_VERSION;
 use experiment::{Configuration, Plan, memory_limit_gib};
@@ -47,7 +47,7 @@ pub fn next_to_measure(
     options.check(catalog).map_err(SizingError::Input)?;
     let mut leads: Vec<Lead<'_>> = Vec::new();
     let mut not_predicted = Vec::new();
-    for place in &analyse(run).recommendation.places {
+    for place in &judge(run).recommendation.places {
         match lead(run, place) {
             Ok(lead) => leads.push(lead),
             Err(why) => {

@@ -40,6 +40,8 @@ pub(super) struct Search<'a> {
     pub(super) facts: EvidenceFacts,
     pub(super) distribution: Distribution,
     pub(super) record_bytes: f64,
+    /// Fields of a record.
+    pub(super) fields: u32,
     /// The cells that were predicted from the others, with predicted / measured - 1.
     pub(super) errors: Vec<(String, f64)>,
     /// Of every node, at the end.
@@ -116,6 +118,7 @@ impl<'a> Search<'a> {
             },
             distribution: first.distribution,
             record_bytes,
+            fields: median(|o| f64::from(o.fields)) as u32,
             errors,
             cache_budget: CacheBudget::OfMemory(1.0),
             cpus: None,

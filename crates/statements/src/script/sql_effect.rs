@@ -9,7 +9,7 @@ const WRITING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "MERGE", "INTO"];
 /// PostgreSQL's own functions that write (its documentation: "Sequence Manipulation Functions", "Transaction ID and
 /// Snapshot Information Functions", "Server-Side Large Object Functions", NOTIFY). No file creates functions of its
 /// own.
-const WRITING_FUNCTIONS: [&str; 10] = [
+const WRITING_FUNCTIONS: [&str; 14] = [
     "nextval",
     "setval",
     "pg_current_xact_id",
@@ -18,8 +18,12 @@ const WRITING_FUNCTIONS: [&str; 10] = [
     "lo_create",
     "lo_creat",
     "lo_from_bytea",
+    "lo_import",
     "lo_put",
+    "lo_truncate",
+    "lo_truncate64",
     "lo_unlink",
+    "lowrite",
 ];
 /// Beginnings of the names of its functions for advisory locks ("Advisory Lock Functions").
 const LOCKING: [&str; 3] = ["pg_advisory_lock", "pg_advisory_unlock", "pg_try_advisory_lock"];

@@ -61,17 +61,27 @@ fn comment(rest: &str) -> Option<usize> {
     Some(at)
 }
 
-/// Length of `E'..'`, where a backslash takes what follows it along, and a doubled mark stands for itself.
+/// Length of `E'..'`, where a backslash takes what follows it along, and a doubled mark stands for itself. What goes on
+/// on another line has escapes, too.
 fn escaped(rest: &str) -> Option<usize> {
     let mut at = 2;
     loop {
         at += rest[at..].find(['\'', '\\'])?;
         match &rest.as_bytes()[at..] {
             [b'\'', b'\'', ..] => at += 2,
-            [b'\'', ..] => return Some(at + 1),
+            [b'\'', ..] => match goes_on(&rest[at + 1..]) {
+                Some(length) => at += 1 + length,
+                None => return Some(at + 1),
+            },
             _ => at += 1 + rest[at + 1..].chars().next()?.len_utf8(),
         }
     }
+}
+
+/// Length up to the mark, and with it, by which a string goes on behind a line's end.
+fn goes_on(rest: &str) -> Option<usize> {
+    let gap = rest.find(|c: char| !c.is_ascii_whitespace())?;
+    (rest[..gap].contains('\n') && rest[gap..].starts_with('\'')).then_some(gap + 1)
 }
 
 /// `$tag$`, which begins a string that it ends as well; `None`: a `$` by itself.
@@ -94,6 +104,8 @@ mod tests {
         use Kind::{BlockComment, LineComment, Number, Quoted, Symbol, Text, Word};
         assert_eq!(kinds(r"E'it\'s ; :a' b"), [(Text, r"E'it\'s ; :a'"), (Word, "b")]);
         assert_eq!(kinds(r"e'a\\' b"), [(Text, r"e'a\\'"), (Word, "b")]);
+        assert_eq!(kinds("E'a'\n  'it\\'s ;' b"), [(Text, "E'a'\n  'it\\'s ;'"), (Word, "b")]);
+        assert_eq!(kinds("E'a' 'b'"), [(Text, "E'a'"), (Text, "'b'")], "on one line it is another");
         assert_eq!(kinds("e'a'';'';b'"), [(Text, "e'a'';'';b'")]);
         assert_eq!(kinds(r"'a\' b"), [(Text, r"'a\'"), (Word, "b")], "without E a backslash is one");
         assert_eq!(kinds("'it''s ;' \"a\"\";\""), [(Text, "'it''s ;'"), (Quoted, "\"a\"\";\"")]);
