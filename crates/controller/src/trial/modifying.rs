@@ -359,8 +359,8 @@ mod tests {
             assert_eq!(found(&known, &reported(Completed, 1_000)), Some(asked(1_000, 6_000, Some(1_500))), "{before}");
         }
         // EC2 still reports that one, which is known.
-        let known = [asked(1_000, 6_000, Some(1_000)), asked(1_001, 3_000, None)];
-        assert_eq!(found(&known, &reported(Completed, 1_000)), None);
+        let both = [asked(1_000, 6_000, Some(1_000)), asked(1_001, 3_000, None)];
+        assert_eq!(found(&both, &reported(Completed, 1_000)), None);
         // EC2 states no end: it is when somebody looked.
         let mut open = reported(Completed, 1_000);
         open.modification.as_mut().unwrap().ended_at = None;

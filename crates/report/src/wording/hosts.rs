@@ -27,9 +27,9 @@ pub fn several_volumes(of: &SeveralVolumes) -> Words {
         listed(&of.configurations),
         block.collect::<Vec<_>>().join("; ")
     );
-    let advice = "Machines were made anew between trials of a block. What machines and volumes differ by is part of the \
-                  ratios of that block, as it is where each configuration has machines of its own: repeat the run \
-                  where that matters.";
+    let advice = "Machines were made anew between trials of a block. What machines and volumes differ by is part of \
+                  the ratios of that block, as it is where each configuration has machines of its own: repeat the \
+                  run where that matters.";
     (message, advice)
 }
 
