@@ -1,7 +1,7 @@
 //! Did configurations that share a volume of EBS have one volume in each block?
 //!
-//! They share it so that what machines and volumes differ by is no part of their ratio. A run that is resumed on new
-//! machines goes on in the middle of a block.
+//! They share it so that what machines and volumes differ by is no part of their ratio. Machines that are made anew
+//! between two trials of a block, or before a trial that is repeated, bring other volumes into it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
