@@ -69,5 +69,5 @@ bench-volumes: setup  ## what emulated volumes deliver: six types beside their m
 	cargo build --release --locked -p iopslab
 	bench/volumes.py
 
-dist:           ## static binaries with man pages, completions and checksums, in dist/
+dist:           ## static binaries with man pages, completions and checksums, and Debian packages, in dist/
 	scripts/dist.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Released archives: one static binary per target with man pages, completions, licence and examples, and SHA256SUMS beside them.
+# Released archives: one static binary per target with man pages, completions, licence and examples, the same as a Debian package where
+# dpkg-deb is there, and SHA256SUMS beside them.
 #
 #   scripts/dist.sh                                    x86-64 and aarch64, linked with musl
 #   DIST_TARGETS=x86_64-unknown-linux-gnu scripts/dist.sh   another set
@@ -44,6 +45,16 @@ for target in $targets; do
   if [ -n "${runs:-}" ]; then
     "$runs" man "dist/$name/man"
     for shell in bash zsh fish; do "$runs" completions $shell >"dist/$name/completions/iopslab.$shell"; done
+    case $target in
+      x86_64-*) architecture=amd64 ;;
+      aarch64-*) architecture=arm64 ;;
+      *) architecture= ;;
+    esac
+    if [ -n "$architecture" ] && command -v dpkg-deb >/dev/null; then
+      scripts/deb.sh "dist/$name" "$architecture" "$version" "dist/iopslab_${version}_$architecture.deb"
+    else
+      echo "note: no Debian package of $target: an architecture that Debian does not have, or no dpkg-deb here" >&2
+    fi
   else
     echo "note: no binary of $targets runs here: no man pages and completions" >&2
   fi
@@ -52,4 +63,5 @@ for target in $targets; do
     gzip -n9 >"dist/$name.tar.gz"
   rm -rf "dist/$name"
 done
-(cd dist && sha256sum ./*.tar.gz | sed 's# \./# #' >SHA256SUMS && cat SHA256SUMS)
+shopt -s nullglob
+(cd dist && sha256sum iopslab*.tar.gz iopslab*.deb >SHA256SUMS && cat SHA256SUMS)

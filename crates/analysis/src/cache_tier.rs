@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use evidence::CacheAnswer;
 use experiment::Setup;
 use reported::Series;
-use reported::memcached::{BYTES, EVICTIONS, ITEMS};
+use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, SETS};
 
 use crate::document::{CacheTierAnalysis, LatencyAnalysis};
 use crate::measurement::TrialMeasurement;
+
+/// What a tier is asked for: records, found or not, to keep one, to delete one.
+const REQUESTS: [&Series; 4] = [&HITS, &MISSES, &SETS, &DELETES];
 
 /// `None`: there are none. What is predicted is added by the caller.
 pub fn of_cell(
@@ -35,7 +38,16 @@ pub fn of_cell(
         bytes: median(&|trial| reported(trial, &BYTES)),
         items: median(&|trial| reported(trial, &ITEMS)),
         cpus_used: median(&|trial| trial.nodes().find_map(|node| node.host.cache_cpus_used)),
+        request_cpu_us: median(&request_cpu_us),
     })
+}
+
+/// CPU time of a trial's caches for each request to them, microseconds of the CPU that ran them: what their processes
+/// used (getrusage(2), as memcached reports it), the little that they do beside requests included, over gets, sets and
+/// deletes. `None`: there are none, nobody watched them, or nothing was asked.
+pub fn request_cpu_us(trial: &TrialMeasurement) -> Option<f64> {
+    let requests: f64 = REQUESTS.into_iter().map(|series| reported(trial, series)).sum::<Option<f64>>()?;
+    stats::ratio(reported(trial, &CPU_S)? * 1e6, requests)
 }
 
 /// Reads that were answered so.
@@ -58,6 +70,7 @@ mod tests {
     use crate::latency::SeriesLatency;
     use crate::limit::{self, LimitKind};
     use crate::story::{job, trials};
+    use crate::work::Course;
 
     fn answered(reads: u64) -> SeriesLatency {
         let mut histogram = empty_histogram();
@@ -87,6 +100,20 @@ mod tests {
         assert_eq!((tier.hit_ratio, tier.stale_share, tier.unanswered_share), (Some(0.7), Some(0.1), Some(0.02)));
         assert_eq!(tier.database_reads_per_s, Some(300.0 / trial.window_s()));
         assert_eq!((tier.cpus_used, tier.bytes), (None, None), "nobody watched them");
+    }
+
+    #[test]
+    fn a_request_takes_what_the_processes_used_over_all_that_they_were_asked() {
+        let mut trial = trials().swap_remove(0);
+        assert_eq!(request_cpu_us(&trial), None, "nobody watched a tier");
+        let total = |value| Course { total: Some(value), ..Course::default() };
+        let of_tier = [(&HITS, 600.0), (&MISSES, 200.0), (&SETS, 150.0), (&DELETES, 50.0), (&CPU_S, 0.012)];
+        for (series, value) in of_tier {
+            trial.hosts.values_mut().for_each(|host| host.work.set(series, total(value)));
+        }
+        let each = request_cpu_us(&trial).unwrap();
+        assert!((each - 12.0).abs() < 1e-9, "{each}");
+        assert_eq!(of_cell(Some(&setup()), &[&trial], BTreeMap::new()).unwrap().request_cpu_us, Some(each));
     }
 
     #[test]

@@ -86,6 +86,7 @@ use rules::imported::windows::{self, Length};
 
 pub use adaptive::{Budget, Next, StopsBecause, spent};
 pub use backlog::CompactedBacklog;
+pub use cache_tier::request_cpu_us as cache_request_cpu_us;
 pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};

@@ -37,7 +37,7 @@ impl DiskKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureSource {
-    /// The EC2 User Guide. A documented range counts with its lower end.
+    /// The documentation of who sells it, of AWS the EC2 User Guide. A documented range counts with its lower end.
     Documented,
     /// Measured by ScyllaDB's `iotune` on the instance type.
     Measured,
@@ -211,7 +211,8 @@ impl InstanceType {
     pub fn family(&self) -> &str {
         match Cloud::of(&self.name) {
             Cloud::Aws => self.name.split('.').next().unwrap_or_default(),
-            Cloud::Google => self.name.rsplit_once('-').map_or(&*self.name, |(family, _)| family),
+            // Behind the size may stand what local disks there are: `gcp:z3-highmem-88-highlssd`.
+            Cloud::Google => self.name.match_indices('-').nth(1).map_or(&*self.name, |(at, _)| &self.name[..at]),
             Cloud::Azure => self.name.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default(),
         }
     }

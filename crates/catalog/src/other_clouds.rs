@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::table::Row;
 use crate::{
-    EbsCaps, EbsOptimisation, InstancePrice, InstanceType, Lifecycle, Purchase, VolumePath, VolumeType, table,
+    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstancePrice, InstanceType, Lifecycle, LocalDisks, Purchase,
+    VolumePath, VolumeType, table,
 };
 
 /// The types, each with its price.
@@ -45,7 +47,7 @@ pub(crate) fn built_in() -> Vec<(InstanceType, InstancePrice)> {
             architecture: text("architecture"),
             vcpus: row.required("vcpus") as u32,
             memory_gib: row.required("memory_gib"),
-            local_disks: None,
+            local_disks: local_disks(row),
             ebs: None,
             on_demand_usd_per_hour: Some(price.usd_per_hour),
             price_date: Some(price.date.clone()),
@@ -62,6 +64,23 @@ pub(crate) fn built_in() -> Vec<(InstanceType, InstancePrice)> {
             bandwidth_weighting: false,
         };
         (instance, price)
+    })
+}
+
+/// The local disks of a type; `None`: there are none, or nothing is known of them.
+fn local_disks(row: &Row<'_>) -> Option<LocalDisks> {
+    let count = row.number("disks")? as u32;
+    let documented = Some(FigureSource::Documented);
+    Some(LocalDisks {
+        count,
+        size_gb_each: row.required("disk_gb"),
+        kind: DiskKind::NvmeSsd,
+        read_iops: row.number("read_iops"),
+        write_iops: row.number("write_iops"),
+        iops_source: documented,
+        read_mb_per_s: row.number("read_mb_per_s"),
+        write_mb_per_s: row.number("write_mb_per_s"),
+        throughput_source: documented,
     })
 }
 

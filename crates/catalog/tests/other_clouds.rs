@@ -146,7 +146,7 @@ fn a_price_that_nobody_stated_is_no_price() {
 #[test]
 fn every_type_has_a_price_with_its_day_and_a_path() {
     let others: Vec<_> = facts().instances().iter().filter(|known| known.cloud() != Cloud::Aws).collect();
-    assert_eq!(others.len(), 79);
+    assert_eq!(others.len(), 91);
     for known in others {
         let name = &known.name;
         assert!(!known.paths.is_empty() && known.ebs.is_none(), "{name}");
@@ -165,6 +165,7 @@ fn a_family_is_what_stands_before_the_size() {
     for (name, family) in [
         ("gcp:n2-standard-16", "gcp:n2-standard"),
         ("gcp:c3-highmem-22", "gcp:c3-highmem"),
+        ("gcp:z3-highmem-88-highlssd", "gcp:z3-highmem"),
         ("azure:Standard_E16ds_v5", "azure:Standard_E"),
     ] {
         assert_eq!(facts().instance(name).unwrap().family(), family);

@@ -9,5 +9,6 @@ mod instances;
 mod money;
 mod other_clouds;
 mod sources;
+mod stranger;
 mod volumes;
 mod weighting;

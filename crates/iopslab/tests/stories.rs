@@ -22,6 +22,7 @@ mod interrupt_stories;
 mod irregular_files;
 mod log_stories;
 mod mutants;
+mod packages;
 mod received_aws;
 mod received_runs;
 mod refresh_stories;

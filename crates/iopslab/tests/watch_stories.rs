@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -322,4 +323,35 @@ fn a_browser_shows_the_run_finds_nothing_to_complain_about_and_asks_nobody_else(
     assert!(asked.iter().all(|url| url.starts_with(&own) || url.starts_with("data:")), "{asked:?}");
     let (code, lab) = watched.end();
     assert_eq!(code, Some(130), "{}", lab.stderr_so_far());
+}
+
+/// The report of a run in a browser of its own; `IOPSLAB_PAINT` names another one, such as that of a long run.
+#[test]
+fn a_report_is_painted_soon_after_it_was_opened() {
+    const PAINTED: &str = "(performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime";
+    let Some(program) = browser::installed() else {
+        assert!(std::env::var_os("CI").is_none(), "no Chromium: scripts/setup.sh installs it");
+        eprintln!("skipped: no Chromium on this machine");
+        return;
+    };
+    let lab = Laboratory::new();
+    let report = std::env::var_os("IOPSLAB_PAINT").map_or_else(
+        || {
+            lab.write("x.toml", EXPERIMENT);
+            lab.exits(0, &["run", "x.toml", "--provider", "simulated"]);
+            lab.run_directory().join("report.html")
+        },
+        PathBuf::from,
+    );
+    let report = std::fs::canonicalize(report).unwrap();
+    let mut browser = Browser::open(program, lab.path(), &format!("file://{}", report.display()));
+    let mut painted_ms = None;
+    wait_for("the first paint", LONG, || {
+        painted_ms = browser.evaluate(PAINTED).as_f64();
+        painted_ms.is_some()
+    });
+    let painted_ms = painted_ms.unwrap();
+    println!("first paint of {} bytes: {painted_ms:.0} ms", std::fs::metadata(&report).unwrap().len());
+    // A second is the goal on a quiet machine; a busy one has other work.
+    assert!(painted_ms < 10_000.0, "{painted_ms} ms");
 }

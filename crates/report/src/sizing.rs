@@ -94,16 +94,18 @@ fn in_full(first: &Proposal) -> Section<'_> {
             cost.usd_per_month
         )
     });
-    let section = Section::new("first", "").paragraph(whole).paragraphs(first.cache.as_ref().map(cache));
+    let section = Section::new("first", "")
+        .paragraph(whole)
+        .paragraphs(first.cache.as_ref().map(|tier| cache("The cache", tier)));
     section.table(fleets::zones(first)).list(bill)
 }
 
 /// What a cache holds and answers, and what it leaves to the database.
-fn cache(cache: &CacheTier) -> String {
+fn cache(name: &str, cache: &CacheTier) -> String {
     let network =
         cache.network.map_or_else(String::new, |share| format!(" and {} of the network", whole_percent(share)));
     format!(
-        "The cache: {} hold {} of the records in {} and answer {} of the reads (±{:.1} points; {} with a part down), \
+        "{name}: {} hold {} of the records in {} and answer {} of the reads (±{:.1} points; {} with a part down), \
          {} requests/s with {} of the CPUs{network} in use. With a part of it down it leaves {} operations/s to the \
          database, {} of them reads",
         counted(cache.nodes, "node", "nodes"),

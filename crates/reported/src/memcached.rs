@@ -10,6 +10,8 @@ series! {
     MISSES "memcached_get_misses" counter;
     /// Records that were put there.
     SETS "memcached_cmd_set" counter;
+    /// Records that it was told to delete, whether they were there or not.
+    DELETES "memcached_deletes" counter;
     /// Records that were taken out before their time to make room.
     EVICTIONS "memcached_evictions" counter;
     /// Bytes of records with their keys that are there, now.

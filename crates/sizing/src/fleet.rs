@@ -7,6 +7,15 @@ use catalog::{Basis, Catalog, ClusterRequest, Cost, CostError, CostKind, CostLin
 use crate::candidate;
 use crate::document::{Fleet, FleetComparison, FleetTotals};
 
+/// The machines of a fleet.
+#[derive(Debug, Clone, Copy)]
+pub struct FleetMachines<'a> {
+    /// Those of its database.
+    pub database: &'a [ClusterRequest],
+    /// Those of caches before it: their disks hold nothing.
+    pub caches: &'a [ClusterRequest],
+}
+
 impl FleetTotals {
     /// What machines of these kinds have; `usable` is the share of the disks that holds distinct data: fill / copies.
     pub(super) fn of(
@@ -41,6 +50,18 @@ impl FleetTotals {
         Ok(total)
     }
 
+    /// The same with caches, whose disks hold nothing.
+    fn with_caches(self, caches: &Self) -> Self {
+        let both = |own: Option<f64>, other: Option<f64>| Some(own? + other?);
+        Self {
+            nodes: self.nodes + caches.nodes,
+            vcpus: self.vcpus + caches.vcpus,
+            memory_gib: self.memory_gib + caches.memory_gib,
+            network_gbps: both(self.network_gbps, caches.network_gbps),
+            ..self
+        }
+    }
+
     /// A zone's part.
     pub(super) fn of_one(&self, zones: u32) -> Self {
         let part = f64::from(zones);
@@ -65,8 +86,8 @@ impl FleetTotals {
 /// When a configuration cannot be, or the basis cannot. A price that is not known is no error: the fleet then has none.
 pub fn compare_fleets(
     catalog: &Catalog,
-    current: &[ClusterRequest],
-    proposed: &[ClusterRequest],
+    current: FleetMachines<'_>,
+    proposed: FleetMachines<'_>,
     usable: f64,
     basis: &Basis,
 ) -> Result<FleetComparison, String> {
@@ -92,7 +113,15 @@ pub fn compare_fleets(
         .zip(figures(&proposed))
         .filter_map(|((name, now), (_, then))| Some((name.to_owned(), stats::ratio(then?, now?)?)))
         .collect();
-    Ok(FleetComparison { decision: None, current, proposed, current_use: None, ratios, basis: basis.clone() })
+    Ok(FleetComparison {
+        decision: None,
+        current,
+        proposed,
+        current_use: None,
+        current_cache: None,
+        ratios,
+        basis: basis.clone(),
+    })
 }
 
 fn days(cost: &Cost) -> Vec<String> {
@@ -104,15 +133,19 @@ fn days(cost: &Cost) -> Vec<String> {
     days
 }
 
-fn fleet(catalog: &Catalog, requests: &[ClusterRequest], usable: f64, basis: &Basis) -> Result<Fleet, String> {
-    let cost = match catalog.total_cost(requests, basis) {
+fn fleet(catalog: &Catalog, machines: FleetMachines<'_>, usable: f64, basis: &Basis) -> Result<Fleet, String> {
+    let all: Vec<ClusterRequest> = machines.database.iter().chain(machines.caches).cloned().collect();
+    let total = |requests| FleetTotals::of(catalog, requests, usable, basis.price_date.as_deref());
+    let caches = total(machines.caches)?;
+    let cost = match catalog.total_cost(&all, basis) {
         Ok(cost) => Ok(cost),
         Err(error @ CostError::Price(_)) => Err(error.to_string()),
         Err(other) => return Err(other.to_string()),
     };
     Ok(Fleet {
-        configurations: requests.iter().map(ToString::to_string).collect(),
-        total: FleetTotals::of(catalog, requests, usable, basis.price_date.as_deref())?,
+        configurations: all.iter().map(ToString::to_string).collect(),
+        cache_nodes: caches.nodes,
+        total: total(machines.database)?.with_caches(&caches),
         usd_per_hour: cost.as_ref().ok().map(|c| c.usd_per_hour),
         usd_per_month: cost.as_ref().ok().map(|c| c.usd_per_month),
         price_days: cost.as_ref().map_or_else(|_| Vec::new(), days),

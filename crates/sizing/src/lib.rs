@@ -34,7 +34,7 @@ pub use document::{
     Measuring, NextToMeasure, NodesBecause, NotPredicted, NotPredictedBecause, Note, NothingBecause, Obstacle,
     Predicted, Proposal, Range, Remark, Sizing, SstablesOfMix, Together, Undecided, Unmeasured, Utilisation, Worth,
 };
-pub use fleet::compare_fleets;
+pub use fleet::{FleetMachines, compare_fleets};
 pub use search::{CacheMachine, CacheOptions, SizingError, SizingOptions, foretold, left_out, next_to_measure, size};
 pub use target::{Survive, Target, TargetError};
 

@@ -127,6 +127,13 @@ pub(super) fn with_cache_tier(runs: &[RunEvidence<'_>]) -> Vec<String> {
     names_of(runs, |configuration| configuration.cache_tier.is_some())
 }
 
+/// CPU time of a request to the caches of the evidence, microseconds: the median of all valid trials with caches;
+/// `None`: no run measured one.
+pub(super) fn cache_request_cpu_us(runs: &[RunEvidence<'_>]) -> Option<f64> {
+    let trials = runs.iter().flat_map(|run| run.trials.iter()).filter(|trial| trial.is_valid());
+    stats::median(trials.filter_map(analysis::cache_request_cpu_us))
+}
+
 /// The configurations of which this is so, each once.
 fn names_of(runs: &[RunEvidence<'_>], is_so: impl Fn(&Configuration) -> bool) -> Vec<String> {
     let configurations = runs.iter().flat_map(|run| &run.plan.configurations);

@@ -32,4 +32,6 @@ pub struct CacheTierAnalysis {
     pub items: Option<f64>,
     /// CPUs that they used.
     pub cpus_used: Option<f64>,
+    /// CPU time of a request to them, microseconds of this machine's CPU.
+    pub request_cpu_us: Option<f64>,
 }

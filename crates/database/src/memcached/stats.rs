@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reported::memcached::{BYTES, CPU_S, EVICTIONS, HITS, ITEMS, MISSES, SETS};
+use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, SETS};
 use reported::{Reported, Series};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
@@ -13,11 +13,13 @@ use crate::MetricsReader;
 /// How long a node may take: it is asked beside the database, once a second.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What is read of each node, by memcached's names. CPU time is in two parts.
-const READ: [(&str, &Series); 8] = [
+/// What is read of each node, by memcached's names. Deletes and CPU time are in two parts.
+const READ: [(&str, &Series); 10] = [
     ("get_hits", &HITS),
     ("get_misses", &MISSES),
     ("cmd_set", &SETS),
+    ("delete_hits", &DELETES),
+    ("delete_misses", &DELETES),
     ("evictions", &EVICTIONS),
     ("bytes", &BYTES),
     ("curr_items", &ITEMS),

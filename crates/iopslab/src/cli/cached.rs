@@ -36,7 +36,11 @@ pub struct CacheSizeArgs {
     /// from the workload's keys
     #[arg(long, value_name = "CONFIG")]
     cache: Vec<String>,
-    /// CPU time that a request takes of a cache node, microseconds: no run measures it, so that --cache needs it
+    /// The cache before the fleet of today, INSTANCE*NODES: database machines behind it are judged as one fleet
+    #[arg(long, value_name = "CONFIG", requires = "current")]
+    current_cache: Option<String>,
+    /// CPU time that a request takes of a cache node, microseconds of one of its vCPUs. Default: what the runs have
+    /// measured, if one of them has a cache_tier
     #[arg(long, value_name = "US")]
     cache_cpu_us: Option<f64>,
     /// Share of a cache node's memory for items: 90% or 0.9. Default: 90%
@@ -74,7 +78,7 @@ pub struct Curves {
 impl CacheSizeArgs {
     /// What is asked about caches; `None`: nothing.
     pub fn options(&self, catalog: &Catalog) -> Result<Option<CacheOptions>, Failure> {
-        if self.cache.is_empty() {
+        if self.cache.is_empty() && self.current_cache.is_none() {
             let alone = [
                 ("--cache-cpu-us", self.cache_cpu_us.is_some()),
                 ("--cache-memory", self.cache_memory.is_some()),
@@ -87,27 +91,32 @@ impl CacheSizeArgs {
                 None => Ok(None),
             };
         }
-        let Some(cpu_us) = self.cache_cpu_us else {
-            return Err(Failure::input(
-                "--cache-cpu-us is missing: no run has measured what a request takes of a cache node's CPU",
-            )
-            .help("state it from a measurement of yours: CPU seconds of the process / requests x 1,000,000"));
-        };
-        let machine = |text: &String| {
-            let request = ClusterRequest::parse(catalog, text).map_err(Failure::input)?;
-            if !request.volumes.is_empty() {
-                return Err(Failure::input(format!("the cache {text} has a volume; what it caches is in its memory")));
-            }
-            let nodes = text.contains('*').then_some(request.nodes);
-            Ok(CacheMachine { instance: request.instance, nodes })
+        let machine = |text: &String| -> Result<CacheMachine, Failure> {
+            let ClusterRequest { instance, nodes, .. } = machines(catalog, text)?;
+            Ok(CacheMachine { instance, nodes: text.contains('*').then_some(nodes) })
         };
         Ok(Some(CacheOptions {
-            machines: self.cache.iter().map(machine).collect::<Result<_, Failure>>()?,
+            machines: self.cache.iter().map(machine).collect::<Result<_, _>>()?,
+            current: self.today(catalog)?,
             policy: self.used.cache_policy.unwrap_or(POLICY),
             ttl_s: self.used.cache_ttl_s,
-            cpu_us,
+            cpu_us: self.cache_cpu_us,
             memory_share: self.cache_memory.unwrap_or(MEMORY_SHARE),
         }))
+    }
+
+    /// The cache before the fleet of today.
+    pub fn today(&self, catalog: &Catalog) -> Result<Option<ClusterRequest>, Failure> {
+        self.current_cache.as_ref().map(|text| machines(catalog, text)).transpose()
+    }
+}
+
+/// Machines of a cache: what it caches is in their memory.
+fn machines(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Failure> {
+    let request = ClusterRequest::parse(catalog, text).map_err(Failure::input)?;
+    match request.volumes.is_empty() {
+        true => Ok(request),
+        false => Err(Failure::input(format!("the cache {text} has a volume; what it caches is in its memory"))),
     }
 }
 

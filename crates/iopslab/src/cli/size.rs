@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ::catalog::{Catalog, ClusterRequest};
-use ::sizing::{SizingError, SizingOptions, Survive, Target};
+use ::sizing::{FleetMachines, SizingError, SizingOptions, Survive, Target};
 use analysis::RunEvidence;
 use archive::RunDirectory;
 use clap::Args;
@@ -30,7 +30,8 @@ r6i.2xlarge+gp3:2TiB:6000
   iopslab size RUN --throughput 20000 --read-share 0.8 --data 1TB --current 'i3.2xlarge*9'
   iopslab size RUN --throughput 60000 --read-share 0.9 --data 2TB --cache r7g.large --cache-cpu-us 15 \
 --cache-ttl-s 3600
-  iopslab size --current 'm2.4xlarge*48' --current 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' --price-date 2012-07-19
+  iopslab size --current 'm2.4xlarge*48' --current-cache 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' \
+--price-date 2012-07-19
 
 The best proven cluster comes first; what is cheaper and lies outside the measured range stands below, with \
 the run that would decide. Each figure is measured, interpolated or modelled, and each
@@ -221,12 +222,15 @@ pub(super) fn failure(error: SizingError) -> Failure {
 /// Two fleets beside each other.
 fn compare(catalog: &Catalog, args: &SizeArgs, format: Format) -> Result<(), Failure> {
     let (current, proposed) = (requests(catalog, &args.current)?, requests(catalog, &args.proposed)?);
+    let caches: Vec<ClusterRequest> = args.cache.today(catalog)?.into_iter().collect();
     if !(args.disk_fill > 0.0 && args.disk_fill <= 1.0) || args.replication_factor == 0 {
         return Err(Failure::input("--disk-fill is above 0% and at most 100%, --replication-factor at least 1"));
     }
     let usable = args.disk_fill / f64::from(args.replication_factor);
     let basis = args.basis.basis()?;
-    let comparison = ::sizing::compare_fleets(catalog, &current, &proposed, usable, &basis).map_err(Failure::input)?;
+    let current = FleetMachines { database: &current, caches: &caches };
+    let proposed = FleetMachines { database: &proposed, caches: &[] };
+    let comparison = ::sizing::compare_fleets(catalog, current, proposed, usable, &basis).map_err(Failure::input)?;
     match format {
         Format::Json => println!("{}", pretty(&comparison)),
         Format::Human => {

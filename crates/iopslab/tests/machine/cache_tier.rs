@@ -3,10 +3,10 @@
 use evidence::HostSample;
 use reported::Series;
 use reported::cassandra::TABLE_READS;
-use reported::memcached::{CPU_S, HITS, ITEMS, MISSES, SETS};
+use reported::memcached::{CPU_S, DELETES, HITS, ITEMS, MISSES, SETS};
 
 use super::backlog::samples;
-use crate::support::{Laboratory, conformance, lane::Share};
+use crate::support::{Laboratory, Said, conformance, lane::Share};
 
 /// 50,000 records at 1:8, of which the caches hold two fifths.
 const EXPERIMENT: &str = r#"
@@ -52,6 +52,14 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
+/// The cached one alone, whose second cache is away for eight seconds.
+fn with_a_cache_killed() -> String {
+    let (head, both) = EXPERIMENT.split_once("[[configuration]]").unwrap();
+    let (_, cached) = both.split_once("[[configuration]]").unwrap();
+    let fault = "[[fault]]\nkind = \"cache-kill\"\nnode = 2\nat_s = 10\nfor_s = 8\n\n[load]";
+    format!("{head}[[configuration]]{cached}").replace("[load]", fault).replace("duration_s = 20", "duration_s = 30")
+}
+
 /// By how much a counter grew in the measured seconds.
 fn grown(samples: &[HostSample], series: &Series) -> f64 {
     let measured = samples.iter().filter(|sample| (0.0..=20.0).contains(&sample.t_s));
@@ -89,6 +97,10 @@ fn caches_answer_what_is_popular_and_the_database_the_rest() {
     assert!(grown(&of_cached, &SETS) >= 0.9 * misses, "each miss is put there");
     assert!(of_cached.iter().filter_map(|s| s.database.get(&ITEMS)).fold(0.0, f64::max) > 1_000.0);
     assert!(tier["cpus_used"].as_f64().unwrap() > 0.0 && grown(&of_cached, &CPU_S) > 0.0);
+    // Of some hundred requests a second, beside threads that wake up on their own.
+    let request_us = tier["request_cpu_us"].as_f64().unwrap();
+    assert!((1.0..1_000.0).contains(&request_us), "{tier:#}");
+    assert!(grown(&of_cached, &DELETES) > 0.0, "each update deletes the copy");
 
     // The database is asked for the rest alone.
     let (of_alone, of_cached) = (grown(&samples(&lab, "alone"), &TABLE_READS), grown(&of_cached, &TABLE_READS));
@@ -102,5 +114,47 @@ fn caches_answer_what_is_popular_and_the_database_the_rest() {
     conformance::is_whole(&lab, &run, "local");
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
     assert!(report.contains("## What the cache tier answered"), "{report}");
+
+    // What a request took of the caches' CPUs is known now, and nobody has to state it. What the database's demands
+    // come to is another matter: one cell is little evidence.
+    let target = ["--throughput", "2000", "--read-share", "0.95", "--data", "1GB", "--cache", "r7i.large*3"];
+    let candidate = ["--candidate", "r7i.large+gp3:100GiB", "--format", "json"];
+    let sized = Said::of(&mut lab.iopslab(&[&["size"], &target[..], &candidate].concat()));
+    assert!(matches!(sized.code, Some(0 | 3)), "{}", sized.all());
+    if sized.code == Some(0) {
+        assert_eq!(sized.json()["evidence"]["cache_request_cpu_us"], tier["request_cpu_us"], "{}", sized.all());
+    }
+    assert_eq!(lab.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_cache_that_is_killed_costs_hits_and_no_acknowledged_write() {
+    let lab = Laboratory::on_machine(Share::Half);
+    lab.write("killed.toml", &with_a_cache_killed());
+    let analysis = lab.exits(0, &["run", "killed.toml", "--format", "json"]).json();
+    let cell = &analysis["cells"][0];
+    assert_eq!(cell["valid_trials"], 1, "{cell:#}");
+
+    // Each of two caches has about half of the keys.
+    let phases = cell["faults"]["phases"].as_array().unwrap();
+    let names: Vec<&str> = phases.iter().map(|phase| phase["phase"].as_str().unwrap()).collect();
+    assert_eq!(names, ["before", "during", "after"], "{cell:#}");
+    let hits: Vec<f64> = phases.iter().map(|phase| phase["hit_ratio"]["median"].as_f64().unwrap()).collect();
+    println!("hit ratios {hits:?}");
+    assert!(hits[1] < 0.75 * hits[0] && hits[1] > 0.1 * hits[0], "{hits:?}");
+    let fault = &cell["faults"]["faults"][0];
+    assert_eq!((&fault["kind"], &fault["problems"]), (&"cache-kill".into(), &serde_json::json!([])), "{fault:#}");
+    let at = |key: &str| fault[key]["median"].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
+    assert!(at("began_s") >= 10.0 && at("return_began_s") >= 18.0 && at("back_s") < 25.0, "{fault:#}");
+
+    let writes = &cell["writes"];
+    let count = |key: &str| writes[key].as_u64().unwrap_or_else(|| panic!("{key} in {writes:#}"));
+    assert!(count("acknowledged") > 100, "{writes:#}");
+    assert_eq!((count("older"), count("missing"), count("foreign"), count("unreadable")), (0, 0, 0, 0), "{writes:#}");
+
+    let run = lab.run_directory();
+    conformance::is_whole(&lab, &run, "local");
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains("cache-kill of cache node 2 at 10 s for 8 s"), "{report}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

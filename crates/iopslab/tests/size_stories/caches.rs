@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::Laboratory;
+use super::support::{Exits, Laboratory};
 use super::{evidence, size};
 
 /// 30,000 operations/s on 500 GB, of which the machines' volumes carry little: reads need many of them.
@@ -108,7 +108,99 @@ fn what_the_cache_answers_follows_its_size_its_ttl_and_what_may_be_down() {
     assert!(open["nodes"].as_u64().unwrap() >= 1 && open["nodes"].as_u64().unwrap() <= 11, "{open}");
 }
 
-/// What a request costs a cache is stated or refused, never made up.
+/// The study of 2012 asked for 48 machines with 36 caches before them, or 15 with SSDs.
+#[test]
+fn the_fleet_of_today_is_judged_behind_its_cache() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let current = ["--current", "r5.2xlarge+gp3:1000GiB:3000*12"];
+    let behind = ["--current-cache", "r5.2xlarge*12", "--cache-cpu-us", "15", "--cache-policy", "write_through"];
+    let alone = size(&lab, evidence, &[&TARGET[..], &current].concat())["comparison"].clone();
+    let answer = size(&lab, evidence, &[&TARGET[..], &current, &behind].concat());
+    let both = &answer["comparison"];
+    assert_eq!(answer["choice"]["cheapest_with_cache"], Value::Null, "only the fleet of today has one");
+
+    // One bill, machines and memory of both, and disks of the database alone.
+    let of = |fleets: &Value, figure: &str| fleets["current"]["total"][figure].as_f64().unwrap();
+    assert_eq!((of(both, "nodes"), both["current"]["cache_nodes"].as_u64()), (24.0, Some(12)), "{both:#}");
+    assert_eq!(of(both, "memory_gib"), 2.0 * of(&alone, "memory_gib"));
+    assert_eq!((of(both, "usable_tb"), of(both, "iops")), (of(&alone, "usable_tb"), of(&alone, "iops")));
+    let usd = |fleets: &Value| fleets["current"]["usd_per_month"].as_f64().unwrap();
+    assert!((usd(both) - usd(&alone) - 0.504 * 730.0 * 12.0).abs() < 0.01, "{both:#}");
+
+    // The same tier as one that is proposed, and what it leaves to the same machines.
+    let tier = &both["current_cache"];
+    assert!(alone["current_cache"].is_null() && tier["hit_ratio"].as_f64().unwrap() > 0.99, "{tier}");
+    assert_eq!((&tier["cpu_us"], &tier["cpu_is_measured"]), (&json!(15.0), &json!(false)));
+    let proposed = size(&lab, evidence, &[&TARGET[..], &LARGE].concat());
+    let proposed = proposed["proposals"].as_array().unwrap().iter().find(|p| !p["cache"].is_null()).unwrap();
+    assert_eq!(tier, &proposed["cache"]);
+    let used = |fleets: &Value| fleets["current_use"]["used"].as_f64().unwrap();
+    assert!(used(both) < 0.6 * used(&alone), "{} behind a cache, {} alone", used(both), used(&alone));
+
+    // What it answers is predicted, so that nothing is decided by it.
+    let decision = &both["decision"];
+    let because = &decision["because"];
+    assert_eq!((&decision["verdict"], &because["reason"]), (&json!("not_decided"), &json!("beyond_evidence")));
+    assert_eq!(because["doubts"][0]["kind"], "cache", "{decision}");
+    let shown = lab.exits(0, &[&["size", evidence], &TARGET[..], &current, &behind].concat()).stdout;
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "Today: 12 database + 12 cache machines, ",
+        "times the money.",
+        "The cache of today: 12 nodes hold ",
+        "no run measured a cache",
+    ] {
+        assert!(flat.contains(part), "{part}: {shown}");
+    }
+
+    // Caches that do not carry their requests are arithmetic: the fleet does not meet the target.
+    let slow = ["--current-cache", "r5.large*2", "--cache-cpu-us", "5000"];
+    let decision = size(&lab, evidence, &[&TARGET[..], &current, &slow].concat())["comparison"]["decision"].clone();
+    assert_eq!((&decision["verdict"], &decision["because"]["reason"]), (&json!("change"), &json!("cache_full")));
+    let several = [&TARGET[..], &current, &["--current", "r5.2xlarge*3"], &behind].concat();
+    let stderr = lab.exits(2, &[&["size", evidence], &several[..]].concat()).stderr;
+    let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("before a fleet of one kind of machines, and the fleet has 2 kinds"), "{stderr}");
+}
+
+/// The study's own machines at the prices of then, from a file of facts, and at those of now.
+#[test]
+fn forty_eight_machines_behind_thirty_six_caches_or_machines_with_ssds() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let facts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/catalog/netflix-2012.toml");
+    let fleets = ["--current", "m2.4xlarge*48", "--current-cache", "m2.xlarge*36"];
+    let target = ["--throughput", "30000", "--read-share", "0.8", "--data", "1TB", "--consistency", "quorum"];
+    let more = ["--cache-cpu-us", "15", "--candidate", "hi1.4xlarge", "--price-date", "2012-07-19"];
+    let asked = [&["--format", "json", "size", evidence], &target[..], &fleets, &more].concat();
+    let answer = lab.iopslab(&asked).env("IOPSLAB_CATALOG", facts).exits(0).json();
+    let comparison = &answer["comparison"];
+    let usd = |fleet: &Value| fleet["usd_per_month"].as_f64().unwrap();
+    assert!((usd(&comparison["current"]) - (48.0 * 1.8 + 36.0 * 0.45) * 730.0).abs() < 0.01, "{comparison:#}");
+    let proposed = &answer["proposals"][0];
+    assert!((usd(proposed) - nodes(proposed) as f64 * 3.1 * 730.0).abs() < 0.01, "{proposed:#}");
+    assert!(comparison["current_use"]["used"].as_f64().unwrap() > 0.0, "200 IOPS a machine: {comparison:#}");
+    assert_eq!(comparison["current_cache"]["nodes"], 36);
+
+    // Now: m2 has a price of its own, and what its disks do nobody says.
+    let now = ["--cache-cpu-us", "15", "--family", "i4i"];
+    let answer = size(&lab, evidence, &[&target[..], &fleets, &now].concat());
+    let comparison = &answer["comparison"];
+    assert!((usd(&comparison["current"]) - (48.0 * 0.98 + 36.0 * 0.245) * 730.0).abs() < 0.01, "{comparison:#}");
+    let because = &comparison["decision"]["because"];
+    assert_eq!((&because["reason"], &because["why"]), (&json!("not_known"), &json!("disks_unknown")), "{because}");
+
+    // Fleets beside each other, without a run.
+    let beside = [&["size"], &fleets[..], &["--proposed", "hi1.4xlarge*15", "--price-date", "2012-07-19"]].concat();
+    let shown = lab.exits(0, &beside).stdout;
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "Today: 48 database + 36 cache machines, 74,898 USD a month. \
+                Proposed: 15 database machines, 33,945 USD a month: 0.453 times the money.";
+    assert!(flat.contains(said), "{shown}");
+}
+
+/// What a request costs a cache is measured, stated or refused, never made up.
 #[test]
 fn what_cannot_be_said_of_a_cache_is_refused() {
     let lab = Laboratory::new();

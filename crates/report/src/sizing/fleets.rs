@@ -67,6 +67,7 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
             whole_percent(today.disk_fill)
         )
     });
+    let cache = comparison.current_cache.as_ref().map(|tier| super::cache("The cache of today", tier));
     let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
     let days = (now != then && !now.is_empty() && !then.is_empty()).then(|| {
         format!(
@@ -81,7 +82,27 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
         let missing = fleet.price_missing.iter();
         notes.chain(missing.map(move |why| format!("note: no price of the fleet {name}: {why}")))
     });
-    Section::new("fleets", "").table(figures).paragraphs(in_use.into_iter().chain(days).chain(notes))
+    let said = with_caches(comparison).into_iter().chain(cache).chain(in_use).chain(days).chain(notes);
+    Section::new("fleets", "").table(figures).paragraphs(said)
+}
+
+/// Machines and money of both fleets in the form of the study of 2012, where one of them has caches.
+fn with_caches(comparison: &FleetComparison) -> Option<String> {
+    let (today, proposed) = (&comparison.current, &comparison.proposed);
+    if today.cache_nodes + proposed.cache_nodes == 0 {
+        return None;
+    }
+    let machines = |fleet: &Fleet| {
+        let database = fleet.total.nodes - fleet.cache_nodes;
+        let money = fleet.usd_per_month.map_or_else(String::new, |price| format!(", {} USD a month", usd(price)));
+        match fleet.cache_nodes {
+            0 => format!("{database} database machines{money}"),
+            caches => format!("{database} database + {caches} cache machines{money}"),
+        }
+    };
+    let ratio = comparison.ratios.get("usd_per_month");
+    let ratio = ratio.map_or_else(String::new, |ratio| format!(": {} times the money", number(*ratio)));
+    Some(format!("Today: {}. Proposed: {}{ratio}.", machines(today), machines(proposed)))
 }
 
 /// The verdict with its numbers.
@@ -128,6 +149,13 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
                     whole_percent(*used),
                     whole_percent(*allowed),
                     words::allowance(*allowance)
+                ),
+                ChangeBecause::CacheFull { limit, used, allowed } => format!(
+                    "{today} ({price}) does not meet the target: its caches would use {} of their {}, at most {} may \
+                     be",
+                    whole_percent(*used),
+                    limit.words(),
+                    whole_percent(*allowed)
                 ),
                 ChangeBecause::TooFewNodes => {
                     format!("{today} ({price}) has too few nodes for the copies and for what may be down")

@@ -2,7 +2,7 @@
 
 use ::sizing::{Note, Remark};
 
-use crate::figures::{given, several, whole_percent};
+use crate::figures::{given, number, several, whole_percent};
 
 /// A note as a sentence.
 pub(super) fn note(note: &Note) -> String {
@@ -96,19 +96,22 @@ pub(super) fn note(note: &Note) -> String {
             "Clusters are of nodes with one data volume each, and nothing was learned from those with several: {}.",
             left_out.join(", ")
         ),
-        Note::CachePredicted { policy, ttl_s, cpu_us, memory_share, item } => {
+        Note::CachePredicted { policy, ttl_s, cpu_us, cpu_is_measured, memory_share, item } => {
             let ttl = ttl_s
                 .map_or_else(|| "that never expire".to_owned(), |ttl| format!("that expire after {} s", given(ttl)));
+            let (cpu_us, says) = match cpu_is_measured {
+                true => (number(*cpu_us), "as runs measured it, on a vCPU of a node by the speed that the catalog has"),
+                false => (given(*cpu_us), "as it was stated"),
+            };
             format!(
                 "Of a cache: memcached's LRU in {} of its nodes' memory, records of {} B with key, header and lengths \
-                 of fields in chunks of {} B, {ttl}; a write does what `{policy}` says. A request takes {} us of CPU, \
-                 as it was stated. Reads that miss are taken as spread evenly over the data, and the database is sized \
+                 of fields in chunks of {} B, {ttl}; a write does what `{policy}` says. A request takes {cpu_us} us of \
+                 CPU, {says}. Reads that miss are taken as spread evenly over the data, and the database is sized \
                  for what it sees while that part of the cache is down that may be. Not in it: a cache that is still \
                  cold, keys that are unevenly spread over its nodes.",
                 whole_percent(*memory_share),
                 given(item.bytes as f64),
-                given(item.chunk_bytes as f64),
-                given(*cpu_us)
+                given(item.chunk_bytes as f64)
             )
         }
         Note::CacheTooFull { configuration, limit, used, allowed } => format!(

@@ -154,12 +154,18 @@ fn doubt(one: &Doubt) -> String {
             let gb = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
             format!("{} of data on a node, measured: {}", gb(*bytes), span(measured, gb))
         }
-        Doubt::Cache { hit_ratio, half_width } => format!(
-            "no run measured a cache: that it answers {} of the reads (±{:.1} points) is predicted from the workload's \
-             keys, and what a request costs its CPUs is as it was stated",
-            percent(*hit_ratio),
-            half_width * 100.0
-        ),
+        Doubt::Cache { hit_ratio, half_width, cpu_is_measured } => {
+            let (before, cpu) = match cpu_is_measured {
+                true => ("no run measured this cache", "was measured of another one"),
+                false => ("no run measured a cache", "is as it was stated"),
+            };
+            format!(
+                "{before}: that it answers {} of the reads (±{:.1} points) is predicted from the workload's keys, and \
+                 what a request costs its CPUs {cpu}",
+                percent(*hit_ratio),
+                half_width * 100.0
+            )
+        }
         Doubt::CpuSpeed => "the speed of its vCPUs is not known".to_owned(),
         Doubt::Vcpus { vcpus, measured } => format!("{vcpus} vCPUs, measured: {}", span(measured, |v| v.to_string())),
     }

@@ -93,6 +93,8 @@ pub struct EvidenceFacts {
     pub on_disk: f64,
     /// Demands for each read and write of a replica.
     pub demand: Demand,
+    /// CPU time of a request to a cache, microseconds of the CPU that was measured; `None`: no run measured one.
+    pub cache_request_cpu_us: Option<f64>,
     /// How well the model predicts what it has not seen.
     pub held_out: HeldOut,
     /// The highest utilisation at which an open-loop cell kept the p99 asked for; `None`: not asked for or not

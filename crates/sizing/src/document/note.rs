@@ -102,8 +102,11 @@ pub enum Note {
         policy: Policy,
         /// Seconds after which an item expires; `None`: never.
         ttl_s: Option<f64>,
-        /// CPU time of a request, microseconds, as it was stated.
+        /// CPU time of a request, microseconds: of a vCPU of a cache node, as it was stated, or of the CPU that was
+        /// measured.
         cpu_us: f64,
+        /// Whether runs measured it.
+        cpu_is_measured: bool,
         /// Share of a cache node's memory that is for items.
         memory_share: f64,
         /// What a record takes of it.

@@ -165,12 +165,14 @@ pub enum Doubt {
     },
     /// Nobody has published how fast its vCPUs are: they count as those that were measured.
     CpuSpeed,
-    /// No run measured a cache.
+    /// What a cache answers is predicted.
     Cache {
         /// Its predicted hit ratio.
         hit_ratio: f64,
         /// Half-width of the prediction's 95 % interval.
         half_width: f64,
+        /// Whether runs measured what a request costs its CPUs; else that is as it was stated.
+        cpu_is_measured: bool,
     },
 }
 

@@ -32,8 +32,10 @@ pub struct CacheTier {
     pub database_read_share: f64,
     /// Requests to the cache each second, all nodes up.
     pub requests_per_s: f64,
-    /// CPU time of a request, microseconds of one vCPU, as it was stated.
+    /// CPU time of a request, microseconds of one vCPU.
     pub cpu_us: f64,
+    /// Whether runs measured it; else it is as it was stated.
+    pub cpu_is_measured: bool,
     /// Share of the nodes' CPUs in use, all nodes up.
     pub cpu: f64,
     /// Share of their network in use; `None`: its bandwidth is not known.

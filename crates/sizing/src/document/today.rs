@@ -4,12 +4,15 @@ use catalog::Basis;
 use serde::{Deserialize, Serialize};
 
 use super::reason::{Allowance, Doubt, Limit, Obstacle};
+use super::tier::CacheTier;
 
 /// A fleet: one or several kinds of machines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fleet {
-    /// Its kinds, in the command line's form.
+    /// Its kinds, in the command line's form; those of caches before its database last.
     pub configurations: Vec<String>,
+    /// How many of its machines are caches before its database.
+    pub cache_nodes: u32,
     /// What it has.
     pub total: FleetTotals,
     /// USD an hour; `None` where a price is not known.
@@ -24,7 +27,8 @@ pub struct Fleet {
     pub notes: Vec<String>,
 }
 
-/// What machines have together. A figure is `None` where that of any machine is not known.
+/// What machines have together; disks of caches do not count. A figure is `None` where that of any machine is not
+/// known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FleetTotals {
     /// Machines.
@@ -57,6 +61,8 @@ pub struct FleetComparison {
     /// How full the fleet of today would be at the target, by the model; `None` without a target, for a fleet of
     /// several kinds, or where what its disks can do is not known.
     pub current_use: Option<FleetUse>,
+    /// The caches before the fleet of today at the target; `None`: there are none, or they do not carry it.
+    pub current_cache: Option<CacheTier>,
     /// proposed / current of each figure that both have.
     pub ratios: std::collections::BTreeMap<String, f64>,
     /// How money is counted.
@@ -121,6 +127,15 @@ pub enum ChangeBecause {
         allowed: f64,
         /// What says so.
         allowance: Allowance,
+    },
+    /// The caches before it do not carry their requests.
+    CacheFull {
+        /// What they lack.
+        limit: Limit,
+        /// How much they would use.
+        used: f64,
+        /// How much they may.
+        allowed: f64,
     },
     /// It has fewer nodes than each record has copies, or none that may be down.
     TooFewNodes,

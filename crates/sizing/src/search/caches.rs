@@ -3,7 +3,7 @@
 //! The hit ratio is that of the workload's own keys in memcached's LRU of the nodes' memory ([`miss_ratio`]). The
 //! database sees writes and the reads that miss. Of these it finds less in its page cache than of all reads: the cache
 //! has taken the popular ones, so that they are taken as spread evenly over the data. What a request to a cache costs
-//! its CPUs nobody has measured here; who asks states it.
+//! its CPUs is measured by runs with a cache tier, or stated.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use workload::{Definition, Distribution, Mix};
 
 use super::error::SizingError;
 use super::machines::{Best, cheapest_first, keep};
-use super::options::CacheOptions;
+use super::options::{CacheMachine, CacheOptions};
 use super::question::Search;
 use super::tier::Tier;
 use crate::MOST_NODES;
@@ -30,8 +30,15 @@ const FEW_NODES: f64 = 12.0;
 /// More nodes are not tried where they add less to the hit ratio, be all of them up or a part down.
 const WORTH_A_TRY: f64 = 0.001;
 
+/// Why nothing is said of caches.
+const NO_CPU_TIME: &str = "--cache-cpu-us is missing: no run has measured what a request takes of a cache node's CPU; \
+                           give one with a cache_tier, too, or state it: CPU seconds of the process / requests x \
+                           1,000,000";
+
 /// How much of a tier's nodes is used.
 struct Used {
+    /// CPU time of a request, microseconds of one of its vCPUs.
+    cpu_us: f64,
     cpu: f64,
     network: Option<f64>,
     requests_per_s: f64,
@@ -49,7 +56,7 @@ impl Used {
 impl<'a> Search<'a> {
     /// The cheapest cluster of each machine behind each cache machine, cheapest first; and what there is to know.
     pub(super) fn behind_caches(&self, asked: &CacheOptions) -> Result<(Vec<Proposal>, Vec<Note>), SizingError> {
-        let (tiers, notes) = self.tiers(asked)?;
+        let (tiers, notes) = self.tiers(asked, &asked.machines)?;
         let mut all = Vec::new();
         // Of one cache machine that number of nodes counts that makes both together cheapest.
         let mut by_machine: BTreeMap<&str, Vec<&Tier>> = BTreeMap::new();
@@ -68,7 +75,7 @@ impl<'a> Search<'a> {
     }
 
     /// The same search of the database behind a tier.
-    fn behind<'b>(&'b self, tier: &'b Tier) -> Search<'b>
+    pub(super) fn behind<'b>(&'b self, tier: &'b Tier) -> Search<'b>
     where
         'a: 'b,
     {
@@ -84,8 +91,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Every tier that carries its requests, and why others do not.
-    fn tiers(&self, asked: &CacheOptions) -> Result<(Vec<Tier>, Vec<Note>), SizingError> {
+    /// Every tier of these machines that carries its requests, and why others do not.
+    pub(super) fn tiers(
+        &self,
+        asked: &CacheOptions,
+        machines: &[CacheMachine],
+    ) -> Result<(Vec<Tier>, Vec<Note>), SizingError> {
         let input = SizingError::Input;
         if self.target.read_share == 0.0 {
             return Err(input("a cache answers reads, and the target has none".to_owned()));
@@ -105,11 +116,12 @@ impl<'a> Search<'a> {
         let mut notes = vec![Note::CachePredicted {
             policy: asked.policy,
             ttl_s: asked.ttl_s,
-            cpu_us: asked.cpu_us,
+            cpu_us: asked.cpu_us.or(self.facts.cache_request_cpu_us).ok_or_else(|| input(NO_CPU_TIME.to_owned()))?,
+            cpu_is_measured: asked.cpu_us.is_none(),
             memory_share: asked.memory_share,
             item,
         }];
-        for machine in &asked.machines {
+        for machine in machines {
             let name = &machine.instance;
             let instance =
                 self.catalog.instance(name).ok_or_else(|| input(format!("unknown instance type `{name}`")))?;
@@ -169,7 +181,8 @@ impl<'a> Search<'a> {
                     database_operations_per_s: target.operations_per_s,
                     database_read_share: target.read_share,
                     requests_per_s: used.requests_per_s,
-                    cpu_us: asked.cpu_us,
+                    cpu_us: used.cpu_us,
+                    cpu_is_measured: asked.cpu_us.is_none(),
                     cpu: used.cpu,
                     network: used.network,
                     carries_per_s: self.target.operations_per_s * allowed / most,
@@ -209,11 +222,20 @@ impl<'a> Search<'a> {
         let n = f64::from(nodes);
         // A record passes through a node's network once where it is found or stored.
         let bytes_per_s = (reads * hit_ratio + missed + written) * self.record_bytes;
+        let cpu_us = self.request_cpu_us(instance, asked);
         Used {
-            cpu: requests_per_s * asked.cpu_us / 1e6 / (n * instance.lasting_vcpus()),
+            cpu_us,
+            cpu: requests_per_s * cpu_us / 1e6 / (n * instance.lasting_vcpus()),
             network: instance.network_gbps.map(|gbps| bytes_per_s / (n * gbps * 1e9 / 8.0)),
             requests_per_s,
         }
+    }
+
+    /// CPU time of a request, microseconds of one of the machine's vCPUs: what was measured is of the CPU in which
+    /// demands are counted, and is taken for the same where the speed of the vCPUs is not known.
+    fn request_cpu_us(&self, instance: &InstanceType, asked: &CacheOptions) -> f64 {
+        let measured = || self.facts.cache_request_cpu_us.unwrap_or(f64::INFINITY);
+        asked.cpu_us.unwrap_or_else(|| measured() / self.cpus_worth(&instance.name).unwrap_or(1.0))
     }
 
     /// The database's part of the target: all writes, and the reads that miss while a part of the cache is down.

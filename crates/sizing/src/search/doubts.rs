@@ -4,7 +4,7 @@ use catalog::InstanceType;
 
 use super::cluster::{Found, Loaded};
 use super::question::{SAME_CACHE, SAME_MIX, Search};
-use crate::document::{Doubt, Label};
+use crate::document::{CacheTier, Doubt, Label};
 
 /// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
 const CARRIES: f64 = 2.0;
@@ -33,8 +33,8 @@ impl Search<'_> {
         }
         let (mut doubts, loaded, facts) = (Vec::new(), &found.loaded, &self.facts);
         if let Some(tier) = self.tier {
-            let (hit_ratio, half_width) = (tier.shown.hit_ratio, tier.shown.hit_ratio_half_width);
-            doubts.push(Doubt::Cache { hit_ratio, half_width });
+            let CacheTier { hit_ratio, hit_ratio_half_width: half_width, cpu_is_measured, .. } = tier.shown;
+            doubts.push(Doubt::Cache { hit_ratio, half_width, cpu_is_measured });
         }
         if !self.is_mix_measured() {
             doubts.push(Doubt::Mix { read_share: facts.replica_read_share, measured: facts.read_share });

@@ -27,14 +27,16 @@ pub struct SizingOptions {
 /// A cache tier that is asked about.
 #[derive(Debug, Clone)]
 pub struct CacheOptions {
-    /// Its machines, each by itself.
+    /// Its machines, each by itself; none where only the cache of today is asked about.
     pub machines: Vec<CacheMachine>,
+    /// The cache before the fleet of today; `None`: it has none.
+    pub current: Option<ClusterRequest>,
     /// What a write does to it.
     pub policy: Policy,
     /// Seconds after which an item expires; `None`: never.
     pub ttl_s: Option<f64>,
-    /// CPU time of a request, microseconds of one of its vCPUs. No run measures it.
-    pub cpu_us: f64,
+    /// CPU time of a request as it is stated, microseconds of one of its vCPUs; `None`: as the runs have measured it.
+    pub cpu_us: Option<f64>,
     /// Share of a node's memory that is for items, 0..=1.
     pub memory_share: f64,
 }
@@ -54,11 +56,8 @@ impl CacheOptions {
         if let Some(ttl) = self.ttl_s.filter(|ttl| !(1.0..=LONGEST_TTL_S).contains(ttl)) {
             return Err(format!("the TTL of a cache is 1 to {LONGEST_TTL_S} seconds, not {ttl}"));
         }
-        if !(self.cpu_us > 0.0 && self.cpu_us <= 1e6) {
-            return Err(format!(
-                "CPU time of {} us for a request to a cache; expected above 0 to 1000000",
-                self.cpu_us
-            ));
+        if let Some(cpu_us) = self.cpu_us.filter(|cpu_us| !(*cpu_us > 0.0 && *cpu_us <= 1e6)) {
+            return Err(format!("CPU time of {cpu_us} us for a request to a cache; expected above 0 to 1000000"));
         }
         if !(self.memory_share > 0.0 && self.memory_share <= 1.0) {
             return Err("the share of a cache node's memory for items is above 0 % and at most 100 %".to_owned());
@@ -71,6 +70,12 @@ impl SizingOptions {
     /// Whether families and architecture exist, and candidates leave the number of nodes open.
     pub(super) fn check(&self, catalog: &Catalog) -> Result<(), String> {
         self.cache.as_ref().map_or(Ok(()), CacheOptions::check)?;
+        if self.cache.as_ref().is_some_and(|cache| cache.current.is_some()) && self.current.len() != 1 {
+            return Err(format!(
+                "the cache of today stands before a fleet of one kind of machines, and the fleet has {} kinds",
+                self.current.len()
+            ));
+        }
         let family = |instance: &InstanceType| instance.name.split('.').next().unwrap_or_default().to_owned();
         for wanted in &self.families {
             let mut of_aws = catalog.instances().iter().filter(|instance| instance.cloud() == Cloud::Aws);

@@ -9,7 +9,7 @@ use super::options::SizingOptions;
 use super::tier::Tier;
 use crate::demand::held_out;
 use crate::document::{Demand, EvidenceFacts, HeldOut, LeftOut, Range};
-use crate::observation::Observation;
+use crate::observation::{Observation, cache_request_cpu_us};
 use crate::page_cache;
 use crate::sustained::{SustainedRate, sustained};
 use crate::target::Target;
@@ -112,6 +112,7 @@ impl<'a> Search<'a> {
                 data_bytes_per_node: Range::of(observations.iter().map(|o| o.data_bytes)),
                 on_disk: median(|o| o.on_disk),
                 demand,
+                cache_request_cpu_us: cache_request_cpu_us(runs),
                 held_out: HeldOut::of(&errors, whole_configurations),
                 p99_utilisation: None,
                 p99_carried: Vec::new(),

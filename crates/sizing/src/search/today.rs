@@ -1,14 +1,18 @@
 //! The fleet of today: whether it meets the target, and whether anything that is proposed is better.
 
+use std::slice::from_ref;
+
 use catalog::ClusterRequest;
 
 use super::cluster::Found;
 use super::machines::Order;
+use super::options::CacheMachine;
 use super::question::Search;
+use super::tier::Tier;
 use crate::document::{
-    Allowance, ChangeBecause, FleetComparison, FleetDecision, FleetUse, Limit, Obstacle, Proposal, Undecided,
+    Allowance, ChangeBecause, FleetComparison, FleetDecision, FleetUse, Limit, Note, Obstacle, Proposal, Undecided,
 };
-use crate::fleet::compare_fleets;
+use crate::fleet::{FleetMachines, compare_fleets};
 
 /// Prices that differ by no more than this share count as equal: rounded sizes of volumes make as much (practice).
 const ROUNDING: f64 = 0.01;
@@ -20,6 +24,13 @@ enum Today {
     Unknown(Undecided),
 }
 
+/// The caches before the fleet of today.
+enum CachesOfToday {
+    None,
+    Before(Box<Tier>),
+    TooFull(ChangeBecause),
+}
+
 impl Search<'_> {
     /// The fleet of today beside the proposal that the decision speaks of.
     pub(super) fn beside_today(
@@ -27,22 +38,57 @@ impl Search<'_> {
         cheapest: &Proposal,
         proven: Option<&Proposal>,
     ) -> Result<FleetComparison, String> {
-        let current = &self.options.current;
+        let asked = self.options.cache.as_ref().and_then(|asked| asked.current.as_ref());
+        let current =
+            FleetMachines { database: &self.options.current, caches: asked.map(from_ref).unwrap_or_default() };
         let beside = |proposal: &Proposal| {
-            let cache = proposal.cache.as_ref().map(|cache| &cache.configuration);
             let read = |text: &String| ClusterRequest::parse(self.catalog, text).map_err(|e| e.to_string());
-            let proposed = std::iter::once(&proposal.configuration).chain(cache).map(read);
-            let proposed = proposed.collect::<Result<Vec<_>, String>>()?;
-            compare_fleets(self.catalog, current, &proposed, self.usable(), self.basis)
+            let database = read(&proposal.configuration)?;
+            let caches: Vec<ClusterRequest> =
+                proposal.cache.iter().map(|cache| read(&cache.configuration)).collect::<Result<_, _>>()?;
+            let proposed = FleetMachines { database: from_ref(&database), caches: &caches };
+            compare_fleets(self.catalog, current, proposed, self.usable(), self.basis)
         };
         let mut comparison = beside(proven.unwrap_or(cheapest))?;
-        let decision = self.decide(comparison.current.usd_per_month, cheapest, proven);
+        let caches = self.caches_of_today()?;
+        let only = self.only_kind();
+        let (today, in_use) = match &caches {
+            CachesOfToday::None => (self.today(), only.and_then(|only| self.use_of(only))),
+            CachesOfToday::TooFull(because) => (Today::Fails(because.clone()), None),
+            CachesOfToday::Before(tier) => {
+                let behind = self.behind(tier);
+                (behind.today(), only.and_then(|only| behind.use_of(only)))
+            }
+        };
+        let decision = decide(today, comparison.current.usd_per_month, cheapest, proven);
         if let FleetDecision::NotDecided { because: Undecided::CheaperIsNotProven { .. } } = decision {
             comparison = beside(cheapest)?;
         }
         comparison.decision = Some(decision);
-        comparison.current_use = self.only_kind().and_then(|only| self.use_of(only));
+        comparison.current_use = in_use;
+        if let CachesOfToday::Before(tier) = caches {
+            comparison.current_cache = Some(tier.shown);
+        }
         Ok(comparison)
+    }
+
+    /// What the caches before the fleet of today do at the target.
+    fn caches_of_today(&self) -> Result<CachesOfToday, String> {
+        let asked = self.options.cache.as_ref().and_then(|asked| Some((asked, asked.current.as_ref()?)));
+        let Some((asked, current)) = asked else { return Ok(CachesOfToday::None) };
+        let machine = CacheMachine { instance: current.instance.clone(), nodes: Some(current.nodes) };
+        let (tiers, notes) = self.tiers(asked, from_ref(&machine)).map_err(|error| error.to_string())?;
+        if let Some(tier) = tiers.into_iter().next() {
+            return Ok(CachesOfToday::Before(Box::new(tier)));
+        }
+        let why = notes.into_iter().find_map(|note| match note {
+            Note::CacheTooFull { limit, used, allowed, .. } => {
+                Some(Ok(CachesOfToday::TooFull(ChangeBecause::CacheFull { limit, used, allowed })))
+            }
+            Note::CacheNotPriced { why, .. } => Some(Err(why)),
+            _ => None,
+        });
+        why.unwrap_or(Ok(CachesOfToday::None))
     }
 
     /// The fleet of today, if it is of one kind.
@@ -51,36 +97,6 @@ impl Search<'_> {
             [only] => Some(only),
             _ => None,
         }
-    }
-
-    fn decide(&self, today_usd: Option<f64>, cheapest: &Proposal, proven: Option<&Proposal>) -> FleetDecision {
-        let best = proven.unwrap_or(cheapest);
-        let saves = |proposal: &Proposal| Some(today_usd? - proposal.usd_per_month);
-        let not_decided = |because| FleetDecision::NotDecided { because };
-        let change = |because| FleetDecision::Change {
-            to: best.title(),
-            is_proven: proven.is_some(),
-            because,
-            saves_usd_per_month: saves(best),
-        };
-        match self.today() {
-            Today::Unknown(why) => return not_decided(why),
-            Today::Fails(because) => return change(because),
-            Today::Meets => {}
-        }
-        let Some(today) = today_usd else { return not_decided(Undecided::PriceUnknown) };
-        let is_cheaper = |proposal: &Proposal| today - proposal.usd_per_month > ROUNDING * today;
-        if proven.is_some_and(is_cheaper) {
-            return change(ChangeBecause::Cheaper);
-        }
-        if is_cheaper(cheapest) {
-            return not_decided(Undecided::CheaperIsNotProven {
-                configuration: cheapest.title(),
-                saves_usd_per_month: today - cheapest.usd_per_month,
-                doubts: cheapest.beyond_evidence.clone(),
-            });
-        }
-        FleetDecision::Keep { next: best.title(), costs_more_usd_per_month: best.usd_per_month - today }
     }
 
     /// Whether the fleet of today meets the target.
@@ -123,4 +139,35 @@ impl Search<'_> {
         let found = self.cluster(&Order::Given(request), request.nodes).ok()?;
         Some(FleetUse { limit: found.busiest, used: found.used, allowed: found.allowed, disk_fill: found.disk_fill })
     }
+}
+
+/// What to do, by what the evidence says about the fleet of today and by money.
+fn decide(today: Today, today_usd: Option<f64>, cheapest: &Proposal, proven: Option<&Proposal>) -> FleetDecision {
+    let best = proven.unwrap_or(cheapest);
+    let saves = |proposal: &Proposal| Some(today_usd? - proposal.usd_per_month);
+    let not_decided = |because| FleetDecision::NotDecided { because };
+    let change = |because| FleetDecision::Change {
+        to: best.title(),
+        is_proven: proven.is_some(),
+        because,
+        saves_usd_per_month: saves(best),
+    };
+    match today {
+        Today::Unknown(why) => return not_decided(why),
+        Today::Fails(because) => return change(because),
+        Today::Meets => {}
+    }
+    let Some(today) = today_usd else { return not_decided(Undecided::PriceUnknown) };
+    let is_cheaper = |proposal: &Proposal| today - proposal.usd_per_month > ROUNDING * today;
+    if proven.is_some_and(is_cheaper) {
+        return change(ChangeBecause::Cheaper);
+    }
+    if is_cheaper(cheapest) {
+        return not_decided(Undecided::CheaperIsNotProven {
+            configuration: cheapest.title(),
+            saves_usd_per_month: today - cheapest.usd_per_month,
+            doubts: cheapest.beyond_evidence.clone(),
+        });
+    }
+    FleetDecision::Keep { next: best.title(), costs_more_usd_per_month: best.usd_per_month - today }
 }
