@@ -221,7 +221,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         let found = rules::unlike_windows(&cells[cell].id, unlike);
         cells[cell].findings.extend(found);
     }
-    by_intervention(setups, &mut cells, &throughput);
+    by_intervention(plan, setups, &mut cells, &throughput);
     throughput.carry_over(CarriedOver::of(&plan.place, setups, &configurations, &mut cells));
     comparisons::add(&mut cells, &baseline, &throughput);
     let impossible = physics::findings(&physics::ComparedCells {
@@ -290,6 +290,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         question: plan.question.clone(),
         provider: plan.place.provider(),
         baseline,
+        is_baseline_stated: plan.baseline.is_some(),
         scale: plan.scale(),
         database: database(plan, setups, &ordered),
         dataset: plan.dataset,
@@ -342,11 +343,11 @@ fn database(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -> Stri
 }
 
 /// What more of a resource gave, where the matrix holds it, confirms or contradicts the limits named by use.
-fn by_intervention(setups: &[Setup], cells: &mut [CellAnalysis], throughput: &Comparisons) {
+fn by_intervention(plan: &Plan, setups: &[Setup], cells: &mut [CellAnalysis], throughput: &Comparisons) {
     let place = |id: &str| cells.iter().position(|c| c.id == id);
     let gain = |from: &str, to: &str| throughput.ratio(place(to)?, place(from)?);
     let limited: Vec<_> = cells.iter().map(CellAnalysis::limited).collect();
-    let found = limit::interventions(setups, &limited, &gain);
+    let found = limit::interventions(plan, setups, &limited, &gain);
     for (cell, found) in cells.iter_mut().zip(found) {
         cell.limit = limit::by_intervention(std::mem::take(&mut cell.limit), found);
         cell.locate_limit();

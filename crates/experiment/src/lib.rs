@@ -48,6 +48,7 @@ mod pricing;
 mod products;
 mod provider;
 mod raw;
+mod read_size;
 mod scale;
 mod search;
 mod setup;

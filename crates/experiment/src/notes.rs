@@ -6,7 +6,7 @@ use catalog::{Catalog, VolumeRequest, through_cards};
 
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Setup, VolumeKind, cpu_share, judged, setups, versions, volume_server,
+    Setup, VolumeKind, cpu_share, judged, pricing, read_size, setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -48,6 +48,7 @@ pub fn static_notes(
         if exists {
             continue;
         }
+        notes.extend(read_size::below_iops(catalog, experiment, configuration));
         let volume = &configuration.data_volume;
         if volume.effective_limits.read_iops.is_none() && volume.effective_limits.read_bytes_per_s.is_none() {
             let message = format!(
@@ -233,16 +234,7 @@ fn wasted(
             .or(bought.mib_per_s),
         ..bought
     };
-    let count = volume.count as usize;
-    let usd = |volume: VolumeRequest| {
-        let cost = catalog.cost_of(
-            &configuration.instance.label,
-            &vec![volume; count],
-            configuration.placement.nodes,
-            &experiment.basis,
-        );
-        cost.ok().map(|cost| cost.usd_per_month)
-    };
+    let usd = |order| pricing::with_data_volume(catalog, experiment, configuration, volume.count, order);
     // Whole cents: differences of binary fractions are not.
     let cents = ((usd(bought)? - usd(enough)?) * 100.0).round();
     (cents >= 1.0).then_some(cents / 100.0)

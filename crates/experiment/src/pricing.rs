@@ -1,8 +1,23 @@
 //! What the configurations of an experiment cost by the catalog, or as the file states it.
 
-use catalog::{Basis, Catalog, CostLine};
+use catalog::{Basis, Catalog, CostLine, VolumeRequest};
 
-use crate::{Configuration, ConfigurationMoney, Money, VolumeKind};
+use crate::{Configuration, ConfigurationMoney, Experiment, Money, VolumeKind};
+
+/// What a month of a configuration's nodes costs with so many volumes of this order and no other, USD; `None` where the
+/// order breaks a rule, or a price is not known.
+pub(crate) fn with_data_volume(
+    catalog: &Catalog,
+    experiment: &Experiment,
+    configuration: &Configuration,
+    count: u32,
+    order: VolumeRequest,
+) -> Option<f64> {
+    let orders = vec![order; count as usize];
+    let nodes = configuration.placement.nodes;
+    let cost = catalog.cost_of(&configuration.instance.label, &orders, nodes, &experiment.basis);
+    cost.ok().map(|cost| cost.usd_per_month)
+}
 
 /// Prices every configuration at full scale: its nodes with their volumes and the caches in front of them, or what the
 /// file states.

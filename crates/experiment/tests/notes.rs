@@ -1,6 +1,6 @@
 //! What a plan says before anything runs.
 
-use crate::story::{GOOD, accepted, notes};
+use crate::story::{GOOD, accepted, notes, with};
 use catalog::Catalog;
 use experiment::{Note, Provider, static_notes};
 
@@ -83,6 +83,33 @@ fn cpus_that_this_machine_lacks_are_reported_with_the_scale_that_fits() {
         "note: CPUs of the database at scale 1:1: a 16; this machine has 3, so that iopslab run refuses this here. Set \
          [provider.local] scale to 6 or more, or run it on a machine with 16 CPUs or more"
     );
+}
+
+/// A chunk of Cassandra 5 has 16 KiB: 125 MiB/s are 8,000 of them.
+#[test]
+fn iops_that_reads_of_the_expected_size_cannot_reach_are_reported_with_the_price_of_more_throughput() {
+    let gp3 = |more: &str| with("type = \"gp2\", size_gib = 320", &format!("type = \"gp3\", size_gib = 500{more}"));
+    let found = |text: &str| note(text, "iops_above_throughput", 64.0);
+    for quiet in ["", ", iops = 8000", ", iops = 16000, mib_per_s = 250"] {
+        assert_eq!(found(&gp3(quiet)), None, "{quiet}");
+    }
+    let half = found(&gp3(", iops = 16000")).unwrap();
+    assert_eq!(
+        half.numbers.iter().map(|(name, number)| (*name, number.round())).collect::<Vec<_>>(),
+        [
+            ("bought_iops", 16_000.0),
+            ("more_usd_per_month", 5.0),
+            ("needed_mib_per_s", 250.0),
+            ("reachable_iops", 8000.0)
+        ]
+    );
+    assert!(half.message.contains("16000 IOPS at 125 MiB/s of gp3 500 GiB"), "{half}");
+    assert!(half.message.contains("reads of 16 KiB reach 8000 IOPS; 250 MiB/s cost "), "{half}");
+    // Reads of 4 KiB reach them all, and writes are no reads.
+    let small = gp3(", iops = 16000").replace("records = 1000", "records = 1000\ncompressibility = 0.75");
+    assert_eq!(found(&small), None);
+    let writes = gp3(", iops = 16000").replace("read = 0.8\nupdate = 0.2", "update = 1.0");
+    assert_eq!(found(&writes), None);
 }
 
 /// A simulated run needs no CPUs, and a run asks its own host.

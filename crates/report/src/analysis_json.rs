@@ -75,7 +75,7 @@ fn add_limits(analysis: &Analysis, fields: &mut Map<String, Value>) {
             limit.insert("message".to_owned(), wording::limits::message(&analysed.limit).into());
         }
         let used = cell.get_mut("delivered").and_then(Value::as_object_mut);
-        if let Some((of, words)) = used.zip(wording::limits::used(analysed)) {
+        if let Some((of, words)) = used.zip(wording::limits::used(analysis, analysed)) {
             of.insert("message".to_owned(), words.into());
         }
     }
@@ -83,15 +83,15 @@ fn add_limits(analysis: &Analysis, fields: &mut Map<String, Value>) {
 
 /// `message` and `advice` of each finding.
 fn add_findings(analysis: &Analysis, fields: &mut Map<String, Value>) {
-    in_words(fields, &analysis.findings);
+    in_words(analysis, fields, &analysis.findings);
     for (cell, analysed) in entries(fields, "cells").zip(&analysis.cells) {
-        in_words(cell, &analysed.findings);
+        in_words(analysis, cell, &analysed.findings);
     }
 }
 
-fn in_words(fields: &mut Map<String, Value>, findings: &[Finding]) {
+fn in_words(analysis: &Analysis, fields: &mut Map<String, Value>, findings: &[Finding]) {
     for (entry, finding) in entries(fields, "findings").zip(findings) {
         entry.insert("message".to_owned(), wording::message(finding).into());
-        entry.insert("advice".to_owned(), wording::advice(finding).into());
+        entry.insert("advice".to_owned(), wording::advice_in(analysis, finding).into());
     }
 }

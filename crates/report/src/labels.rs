@@ -268,6 +268,24 @@ pub fn dollars(value: f64) -> String {
     usd(value).replace('$', "")
 }
 
+/// ` in the model, 1:16`, behind a unit of what was measured beside what is of full scale; nothing where all is.
+pub fn in_model(analysis: &Analysis) -> String {
+    when(analysis.scale != 1.0, || format!(" in the model, 1:{}", given(analysis.scale)))
+}
+
+/// ` at full scale`, where what was measured is not.
+pub fn at_full_scale(analysis: &Analysis) -> &'static str {
+    if analysis.scale == 1.0 { "" } else { " at full scale" }
+}
+
+/// Who measured what a volume delivers before the database did.
+pub fn prober(analysis: &Analysis) -> &'static str {
+    match analysis.provider {
+        Provider::Simulated => "the simulated probe",
+        Provider::Local | Provider::Hosts | Provider::Aws | Provider::Imported => "fio",
+    }
+}
+
 /// What emulates the volumes, and what is not as with real ones; `None` where they are real.
 pub fn emulation(analysis: &Analysis) -> Option<String> {
     if !analysis.has_emulated_volumes() {

@@ -126,11 +126,12 @@ fn with_or_without_cache(answer: &Sizing) -> Option<String> {
     let find = |name: Option<&String>| name.and_then(|name| answer.proposals.iter().find(|p| p.title() == *name));
     let with = find(answer.choice.cheapest_with_cache.as_ref())?;
     let machines = format!(
-        "With a cache: {} database + {} cache machines ({}), {} USD a month.",
+        "With a cache: {} database + {} cache machines ({}), {} USD a month{}.",
         given(with.nodes.into()),
         given(with.cache.as_ref()?.nodes.into()),
         with.title(),
-        usd(with.usd_per_month)
+        usd(with.usd_per_month),
+        if with.beyond_evidence.is_empty() { "" } else { ", if it holds outside the measured range" }
     );
     Some(match find(answer.choice.cheapest_without_cache.as_ref()) {
         Some(without) => format!(

@@ -11,14 +11,14 @@ pub mod limits;
 mod load;
 mod machine;
 mod nodes;
-mod rest;
+pub mod rest;
 pub mod scaling;
 mod storage;
 mod trial;
 
 use analysis::rules::cassandra::compaction_backlog::{CompactionBacklog, CompactionBacklogLeft};
 use analysis::rules::offered_rate::{BacklogDrained, OfferedNotAchieved};
-use analysis::{Finding, Remark};
+use analysis::{Analysis, Finding, Provider, Remark, Rule};
 
 use amounts::Words;
 
@@ -35,6 +35,28 @@ pub fn message(finding: &Finding) -> String {
 pub fn advice(finding: &Finding) -> String {
     words(&finding.remark).1.to_owned()
 }
+
+/// The same in a report: nothing is to be done about the machines of a simulation.
+pub fn advice_in(analysis: &Analysis, finding: &Finding) -> String {
+    match analysis.provider == Provider::Simulated && OF_A_MACHINE.contains(&finding.rule()) {
+        true => "No machine did this: the simulated truth states it ([provider.simulated]).".to_owned(),
+        false => advice(finding),
+    }
+}
+
+/// Rules whose advice is about disk, CPUs, clock or network of a real machine.
+const OF_A_MACHINE: [Rule; 10] = [
+    Rule::EmulationOffLimit,
+    Rule::EmulationFloor,
+    Rule::EbsDisagrees,
+    Rule::ClockDrift,
+    Rule::ClientsApart,
+    Rule::CpuSteal,
+    Rule::CpuThrottled,
+    Rule::OtherWork,
+    Rule::NetworkRetransmits,
+    Rule::UnequalHosts,
+];
 
 #[deny(clippy::wildcard_enum_match_arm)]
 fn words(remark: &Remark) -> Words {

@@ -264,7 +264,7 @@ fn unequal_nodes_are_reported_with_their_numbers() {
     }));
     assert_eq!(
         probed,
-        "The nodes are unequal: database's data volume delivered to fio 3,000 random reads a second, database-3's data \
-         volume 1,500 (50.0 % less)."
+        "The nodes are unequal: database's data volume delivered to the probe 3,000 random reads a second, \
+         database-3's data volume 1,500 (50.0 % less)."
     );
 }

@@ -46,6 +46,20 @@ fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
     page.match_indices(&opening).map(|(at, _)| page[at + opening.len()..].split('"').next().unwrap()).collect()
 }
 
+/// Dollars are those of full scale, operations those of the model: a head that does not say so has readers divide them.
+#[test]
+fn heads_say_which_figures_are_those_of_the_model() {
+    let mut analysis = story();
+    let of = |analysis: &Analysis| html(analysis, &Charts::default());
+    let page = of(&analysis);
+    for head in ["Op/s in the model, 1:16, geo. mean", "Op/s at full scale, est.", "Op/$ at full scale"] {
+        assert!(page.contains(head), "{head}");
+    }
+    assert!(page.contains(": operations/s in the model, 1:16</figcaption>"), "the bars");
+    analysis.scale = 1.0;
+    assert!(!of(&analysis).contains("in the model"));
+}
+
 #[test]
 fn every_link_leads_somewhere_on_the_page_and_none_leaves_it() {
     let analysis = story();

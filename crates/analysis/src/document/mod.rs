@@ -76,6 +76,8 @@ pub struct Analysis {
     pub provider: Provider,
     /// Configuration that ratios refer to.
     pub baseline: String,
+    /// Whether the experiment states it; `false`: it is the cheapest, or the first of the file.
+    pub is_baseline_stated: bool,
     /// 1:N model.
     pub scale: f64,
     /// The database, such as `Apache Cassandra 5.0.9`.

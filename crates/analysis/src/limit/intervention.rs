@@ -4,12 +4,13 @@
 //! bound below its cap (waiting grows before). Where another configuration of the matrix has more of one resource
 //! alone, the gain in throughput under the same workload and load decides.
 
-use experiment::{IoLimits, LoadLevel, Setup, VolumeSetup};
+use experiment::{IoLimits, LoadLevel, Plan, Setup, VolumeSetup};
 
 use crate::document::limit::{
     Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, Unit,
 };
 use crate::document::{Range, Ratio};
+use crate::limit::unlike::is_in_amounts_alone;
 
 /// A gain counts from this share on: the interval lies above it (confirmed) or below it (contradicted).
 const MATERIAL_GAIN: f64 = 0.05;
@@ -78,6 +79,7 @@ impl Resource {
 ///
 /// `gain(from, to)` is the throughput of cell `to` over that of `from`.
 pub fn interventions(
+    plan: &Plan,
     setups: &[Setup],
     cells: &[CellLimit<'_>],
     gain: &dyn Fn(&str, &str) -> Option<Ratio>,
@@ -95,6 +97,9 @@ pub fn interventions(
             });
             let steps = others.filter_map(|other| {
                 let (from, to) = (setup(cell.configuration)?, setup(other.configuration)?);
+                if !is_in_amounts_alone(plan, from, to) {
+                    return None;
+                }
                 let (more, beside) = differences(from, to, cell)?;
                 let ratio = gain(cell.id, other.id)?;
                 let outcome = outcome(&more, &ratio, other.limit.kind);
@@ -154,16 +159,6 @@ fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> In
 /// What `to` has more of, and what differs without mattering; `None` where it has less of something that matters, or
 /// more of nothing.
 fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
-    if (from.placement, from.consistency) != (to.placement, to.consistency) {
-        return None;
-    }
-    if (&from.version, &from.settings) != (&to.version, &to.settings) {
-        return None;
-    }
-    // What caches answer is no resource of the database, and leaves it other work.
-    if from.cache_tier != to.cache_tier {
-        return None;
-    }
     let limit = cell.limit;
     let is_spent = |unit| limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit);
     let (iops_spent, bytes_spent) = (is_spent(Unit::Iops), is_spent(Unit::BytesPerS));
@@ -334,7 +329,12 @@ fn had_room(change: &ResourceChange, limit: &Limit) -> bool {
     // Of the smaller of the two; with an unknown factor, of the cell's own.
     let smaller = change.factor.unwrap_or(1.0).min(1.0);
     let mut uses = change.resource.uses(limit).peekable();
-    let is_known = uses.peek().is_some() && !(change.resource == Resource::CommitLog && change.from.is_none());
+    let is_known = match change.resource {
+        // Other CPUs are another machine, whatever room there was.
+        Resource::Cpus => false,
+        Resource::CommitLog => change.from.is_some() && uses.peek().is_some(),
+        _ => uses.peek().is_some(),
+    };
     is_known && uses.all(|u| u.windows_at_cap <= HAD_ROOM_WINDOWS && u.share() <= HAD_ROOM * smaller)
 }
 

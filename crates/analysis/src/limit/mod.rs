@@ -17,6 +17,7 @@ mod naming;
 mod numbers;
 mod pauses;
 mod typical;
+mod unlike;
 mod uses;
 mod volume;
 mod window;

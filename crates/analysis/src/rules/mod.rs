@@ -250,6 +250,8 @@ fn completed(mut finding: Finding, trial: &TrialMeasurement, together: &RunConte
             true
         }
         Remark::BurstOnly(found) => burst::complete_only(found, &known),
+        // A simulated volume answers at an even pace: no throttle holds it.
+        Remark::ThrottleSlices(_) => !together.plan.place.is_simulated(),
         Remark::CodeNotWarm(_) => together.plan.target.database.product().compiles_itself(),
         _ => true,
     };

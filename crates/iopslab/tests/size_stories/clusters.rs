@@ -119,6 +119,28 @@ fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
+/// A fleet that is too small leads to nothing that nobody measured: that stands behind a condition, with what to do.
+#[test]
+fn where_nothing_is_proven_no_change_is_recommended() {
+    let lab = Laboratory::new();
+    let mut target = MUCH_DATA;
+    // Reads alone were never measured.
+    target[3] = "0.95";
+    let today = ["--current", "r5.2xlarge+gp3:7000GiB:16000:1000*1"];
+    let output = lab.output(&[&["size", evidence(&lab)], &target[..], &today[..]].concat());
+    let flat = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!flat.contains("Change to"), "{flat}");
+    for part in [
+        "What you have is not enough: ",
+        "Nothing proven meets the target either; r5.2xlarge+gp3:7000GiB:16000:1000*",
+        "would if the model holds outside the measured range",
+        ": measure it first. Best proven: none; ",
+        "Measure it: run one r5.2xlarge with gp3 7000 GiB",
+    ] {
+        assert!(flat.contains(part), "{part}: {flat}");
+    }
+}
+
 /// The limit was "CPU" at 0.7 % where the disks set the number of nodes.
 #[test]
 fn the_limit_is_what_set_the_number_of_nodes() {

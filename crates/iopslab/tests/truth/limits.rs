@@ -156,6 +156,27 @@ fn more_of_a_resource_confirms_or_contradicts_the_limit() {
     assert_eq!(of("d").0, LimitKind::Cpu);
 }
 
+/// A volume of another kind has other latencies beside its IOPS and MB/s: that it is faster confirms neither.
+#[test]
+fn another_kind_of_volume_confirms_no_limit() {
+    let on = |name: &str, volume: &str| {
+        format!(
+            "[[configuration]]\nname = \"{name}\"\ninstance = \"r4.4xlarge\"\nmemory_limit_gib = 4\n\
+             data_volume = {{ size_gib = 500, {volume} }}\n"
+        )
+    };
+    let (slow, other) = (on("a", "type = \"gp3\", iops = 3000"), on("b", "type = \"io1\", iops = 10000"));
+    let more = on("c", "type = \"gp3\", iops = 6000");
+    let steps = |volumes: &[String]| {
+        let analysis = noisy(volumes, 0.02, 3).analysis();
+        let limit = &cell(&analysis, "a").limit;
+        println!("{}", report::limit_message(limit));
+        (limit.kind, limit.interventions.iter().map(|i| i.to.clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(steps(&[slow.clone(), other.clone()]), (LimitKind::VolumeIops, vec![]));
+    assert_eq!(steps(&[slow, other, more]), (LimitKind::VolumeIops, vec!["c".to_owned()]));
+}
+
 /// Credits that end near the end of the window leave no "3,000 of 300 IOPS".
 #[test]
 fn use_is_judged_against_the_limit_in_force() {

@@ -60,7 +60,7 @@ fn half_of_a_disk_is_no_verdict_on_the_volume() {
         &volumes().fault(&fault("slow_disk", 0.5)),
         "b",
         Sickness::Disk,
-        "fio found 50.0 % of what its volume should deliver",
+        "the simulated probe found 50.0 % of what its volume should deliver",
     );
     // 95 % is within what a volume may be off.
     stands(&volumes().fault(&fault("slow_disk", 0.95)), "b", &[ValueVerdict::WorthIt]);
@@ -160,7 +160,7 @@ fn one_sick_or_busy_node_is_no_verdict_on_its_cluster() {
         &clusters(2000).fault(&of_node("slow_disk", 0.5)),
         "a",
         Sickness::Disk,
-        "fio found 50.0 % of what its volume should deliver",
+        "the simulated probe found 50.0 % of what its volume should deliver",
     );
     is_withheld(
         &clusters(100_000).fault(&of_node("throttle", 0.3)),

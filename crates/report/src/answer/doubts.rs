@@ -7,7 +7,7 @@ use analysis::{
     Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
 };
 
-use super::places;
+use super::{gains, places};
 use crate::figures::{MIB, about, count, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
 
@@ -35,7 +35,7 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
         Withheld::PageCache => format!("memory answered the reads of {names}, not storage"),
         Withheld::Data => format!("records were missing or counters disagreed with {names}"),
         Withheld::NotAtRest { unrest } => not_at_rest(names, *unrest),
-        Withheld::Sick { sickness, amount } => sick(names, *sickness, *amount),
+        Withheld::Sick { sickness, amount } => sick(names, *sickness, *amount, labels::prober(analysis)),
         Withheld::Rate => format!("the given rate was not held, or a queue was still draining, with {names}"),
         Withheld::Burst { burst_iops, baseline_iops, lasts_s } => {
             format!("burst credits carried {names}{}", burst(analysis, "IOPS", *burst_iops, *baseline_iops, *lasts_s))
@@ -48,11 +48,11 @@ fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
 }
 
 /// What a machine had, so that it says nothing of what was bought.
-fn sick(names: &str, sickness: Sickness, amount: f64) -> String {
+fn sick(names: &str, sickness: Sickness, amount: f64, prober: &str) -> String {
     let share = percent(amount);
     match sickness {
         Sickness::Disk => {
-            format!("the machine of {names} was not well: fio found {share} of what its volume should deliver")
+            format!("the machine of {names} was not well: {prober} found {share} of what its volume should deliver")
         }
         Sickness::Quota => format!(
             "the machine of {names} was not well: a CPU quota that nobody asked for held the database back in {share} \
@@ -180,14 +180,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             is(*trials),
             if *trials == 1 { "enters" } else { "enter" }
         ),
-        Doubt::Findings { rules } => {
-            let mut named: Vec<String> =
-                rules.iter().take(RULES).map(|(rule, n)| format!("{} x{n}", rule_name(*rule))).collect();
-            if rules.len() > RULES {
-                named.push(several((rules.len() - RULES) as u64, "other rule"));
-            }
-            format!("Warnings: {}.", listed(named))
-        }
+        Doubt::Findings { rules } => warnings(analysis, rules),
         Doubt::BurstStart { volumes } => {
             let of = |role| volumes.iter().filter(move |(_, r)| *r == role).map(|(name, _)| name);
             let data: Vec<String> = of(VolumeRole::Data).map(|name| started(analysis, name)).collect();
@@ -225,6 +218,26 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         }
         Doubt::Batches { batches } => in_batches(batches),
     }
+}
+
+/// What was gained beyond what was bought in a sentence of its own, because it is about the answer; the other rules by
+/// name.
+fn warnings(analysis: &Analysis, rules: &[(Rule, u64)]) -> String {
+    let (mut said, told) = gains::beyond_resource(analysis);
+    let left = rules.iter().filter_map(|(rule, n)| {
+        let left = if *rule == Rule::GainAboveResource { n.saturating_sub(told) } else { *n };
+        (left > 0).then(|| format!("{} x{left}", rule_name(*rule)))
+    });
+    let mut named: Vec<String> = left.collect();
+    let more = named.len().saturating_sub(RULES);
+    named.truncate(RULES);
+    if more > 0 {
+        named.push(several(more as u64, "other rule"));
+    }
+    if !named.is_empty() {
+        said.push(format!("Warnings: {}.", listed(named)));
+    }
+    said.join(" ")
 }
 
 /// A rule in a sentence.

@@ -2,6 +2,7 @@
 
 use analysis::{Analysis, BoundIs, Ratio, Status, ValueOfMoney, ValueVerdict};
 
+use super::baseline::{ratios, usd};
 use super::{places, steps};
 use crate::figures::{number, when};
 use crate::labels;
@@ -14,13 +15,17 @@ pub struct Exchange {
     /// `at least 8.81 times the throughput`; `only 1.02 times the throughput`, where that is not worth it.
     pub gain: String,
     /// Of what, and where, if that is not everywhere: `local-nvme instead of gp3-12000 under reads, $82.00 more a
-    /// month: worth it`.
+    /// month: worth it`; `io2 instead of gp2, the baseline, $500.00 more a month`.
     pub of: String,
 }
 
-/// The first step whose numbers are in the headline of a decided answer; `None` where it was not tested, or where what
-/// was measured does not carry over.
+/// What is run against the stated baseline; else the first step whose numbers are in the headline of a decided answer.
+/// `None` where it was not tested, or where what was measured does not carry over.
 pub fn exchange(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Option<Exchange> {
+    let starts_at_baseline = reported.first().is_some_and(|step| step.from == analysis.baseline);
+    if let Some(exchange) = to_baseline(analysis).filter(|_| !starts_at_baseline) {
+        return Some(exchange);
+    }
     let is_decided = analysis.recommendation.status == Status::Decided;
     let mut groups = steps::alike(reported.to_vec()).into_iter();
     let mut group = groups.next().filter(|group| is_decided && group.iter().all(|step| is_said(step)))?;
@@ -41,12 +46,42 @@ pub fn exchange(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Option<Excha
     })
 }
 
+/// Of the configuration to run against what the reader has today, whatever stands between the two.
+fn to_baseline(analysis: &Analysis) -> Option<Exchange> {
+    let recommendation = &analysis.recommendation;
+    let run = recommendation.run.as_ref().filter(|_| recommendation.status == Status::Decided)?;
+    let mut all = ratios(analysis, run, &recommendation.places);
+    all.sort_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
+    let (least, most) = (*all.first()?, *all.last()?);
+    let (paid, before) = (usd(analysis, run)?, usd(analysis, &analysis.baseline).filter(|usd| *usd > 0.0)?);
+    if !all.iter().all(|one| carries_over(one.ratio)) {
+        return None;
+    }
+    let (low, high) = (factor(least.ratio), factor(most.ratio));
+    let up_to = when(low != high, || format!(" up to {high}"));
+    let is_everywhere = all.len() == recommendation.places.len();
+    let place = when(!is_everywhere, || places::all(analysis, all.iter().map(|one| (one.workload, one.load))));
+    let dollars = match paid - before {
+        0.0 => String::new(),
+        more if more > 0.0 => format!(", {} more a month", labels::usd(more)),
+        less => format!(", {} less a month", labels::usd(-less)),
+    };
+    Some(Exchange {
+        cost: cost(paid / before),
+        gain: format!("{low}{up_to} the throughput"),
+        of: format!("{run} instead of {}, the baseline{place}{dollars}", analysis.baseline),
+    })
+}
+
+/// Whether a ratio was tested and says something of the configurations.
+fn carries_over(ratio: &Ratio) -> bool {
+    ratio.verdict.is_tested() && ratio.bound.as_ref().is_none_or(|bound| bound.is != BoundIs::Nothing)
+}
+
 /// Whether something can be said of it.
 fn is_said(step: &ValueOfMoney) -> bool {
-    let ratio = &step.throughput_ratio;
-    let carries_over = ratio.bound.as_ref().is_none_or(|bound| bound.is != BoundIs::Nothing);
     let is_open = step.withheld.is_some() || step.verdict == ValueVerdict::NotDecided;
-    !is_open && ratio.verdict.is_tested() && carries_over
+    !is_open && carries_over(&step.throughput_ratio)
 }
 
 /// The estimate, or the end of it that carries over.

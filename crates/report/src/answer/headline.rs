@@ -4,9 +4,10 @@ use analysis::{
     Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer, grouped,
 };
 
+use super::baseline::ToBaseline;
 use super::objective::TOO_FEW;
 use super::undecided::{decisive, here, one_configuration};
-use super::{capacity, durability, everywhere, objective, places, ratio, steps, undecided};
+use super::{baseline, capacity, durability, everywhere, objective, places, ratio, steps, undecided};
 use crate::figures::{count, given_percent, listed};
 use crate::labels;
 
@@ -124,8 +125,15 @@ fn reason<'a>(
         }
     }
     reported.extend(gains.iter().chain(&above).copied());
-    let mut clauses: Vec<String> =
-        steps::alike(gains).iter().map(|group| steps::gain(analysis, group, with_places)).collect();
+    // A step from the baseline says it already.
+    let is_from_baseline = |place: &ToBaseline<'_>| {
+        let is_here = |step: &&ValueOfMoney| step.workload == *place.workload && step.load == place.load;
+        gains.iter().any(|step| step.from == analysis.baseline && is_here(step))
+    };
+    let mut beside = baseline::ratios(analysis, run, places.iter().copied());
+    beside.retain(|place| !is_from_baseline(place));
+    let mut clauses: Vec<String> = baseline::clause(analysis, run, &beside, with_places).into_iter().collect();
+    clauses.extend(steps::alike(gains).iter().map(|group| steps::gain(analysis, group, with_places)));
     if !above.is_empty() {
         let next: Vec<String> =
             steps::alike(above).iter().map(|group| steps::sentence(analysis, group, with_places)).collect();

@@ -4,12 +4,14 @@
 //! document and rounded, never computed anew, so that a sentence cannot contradict the tables below it.
 
 mod advice;
+mod baseline;
 mod capacity;
 mod doubts;
 mod durability;
 mod everywhere;
 mod exchange;
 mod free;
+mod gains;
 mod headline;
 mod objective;
 mod places;
@@ -17,6 +19,7 @@ mod ratio;
 mod settings;
 mod steps;
 mod undecided;
+mod unused;
 
 use analysis::{Analysis, Doubt, Status, Withheld};
 
@@ -96,6 +99,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
         if analysis.capacities.is_empty() {
             sentences.extend(doubts::limits_of(analysis));
         }
+        sentences.extend(unused::sentences(analysis));
         sentences.extend(advice::sentences(analysis));
     }
     // The banner and the sentences on places tell two of them.

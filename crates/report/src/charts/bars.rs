@@ -3,7 +3,8 @@
 use analysis::{Analysis, CellAnalysis, LoadLevel};
 
 use super::axis::{Scale, label};
-use super::element::{colour, figure, index, line, short, words};
+use super::element::{colour, figure, index, line, name, words};
+use super::placing::width_of;
 use crate::document::html::escaped;
 use crate::figures::when;
 use crate::labels;
@@ -12,8 +13,9 @@ const WIDTH: f64 = 400.0;
 const ROW: f64 = 34.0;
 const LEFT: f64 = 2.0;
 const RIGHT: f64 = 10.0;
-/// Characters of a name beside its figures.
-const NAME: usize = 30;
+/// Between a name and its figures, and the size of both.
+const GAP: f64 = 8.0;
+const TYPE: f64 = 12.0;
 
 /// One chart for each workload and load.
 pub fn bars(analysis: &Analysis) -> String {
@@ -59,7 +61,12 @@ fn chart(analysis: &Analysis, workload: &str, load: LoadLevel, cells: &[&CellAna
     for (row, cell) in cells.iter().enumerate() {
         svg.push_str(&bar(analysis, cell, &x, row as f64 * ROW));
     }
-    let place = format!("<b>{}</b>, {}: operations/s", escaped(workload), escaped(&labels::load(load)));
+    let place = format!(
+        "<b>{}</b>, {}: operations/s{}",
+        escaped(workload),
+        escaped(&labels::load(load)),
+        labels::in_model(analysis)
+    );
     figure(&place, "Throughput by configuration, operations per second", (WIDTH, height), &svg)
 }
 
@@ -68,7 +75,8 @@ fn bar(analysis: &Analysis, cell: &CellAnalysis, x: &Scale, y: f64) -> String {
     let (zero, end, edge) = (x.at(0.0), x.at(throughput.median), WIDTH - RIGHT);
     let (top, middle) = (y + 18.0, y + 23.5);
     let figures = labels::estimate(Some(throughput));
-    let mut svg = words("ink t12", (LEFT, y + 13.0), short(&cell.configuration, NAME));
+    let room = edge - LEFT - GAP - width_of(&figures, TYPE);
+    let mut svg = name("ink t12", (LEFT, y + 13.0), &cell.configuration, (room, TYPE));
     svg += &words("ink e t12", (edge, y + 13.0), &figures);
     svg += &format!(
         "<rect class=\"f{}\" x=\"{zero:.0}\" y=\"{top:.0}\" width=\"{:.1}\" height=\"11\"><title>{}: {figures} \

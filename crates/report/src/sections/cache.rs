@@ -63,9 +63,12 @@ pub fn curves(analysis: &Analysis) -> Section<'_> {
         .number("Disk reads/op.", |(_, p)| p.device_reads_per_operation)
         .number("predicted", |(_, p)| p.predicted.device_reads_per_operation)
         .number("Hits predicted, %", |(_, p)| format!("{:.0}", p.predicted.hit_ratio * 100.0));
-    let method = "Predicted: an LRU of 16 KiB chunks (Che's approximation) says how many reads miss, each miss costs \
-                  the fitted number of device reads, and throughput is the lower of what the volume delivers to those \
-                  (by fio) and the most that was measured at any ratio.";
+    let method = format!(
+        "Predicted: an LRU of 16 KiB chunks (Che's approximation) says how many reads miss, each miss costs the fitted \
+         number of device reads, and throughput is the lower of what the volume delivers to those (by {}) and the most \
+         that was measured at any ratio.",
+        labels::prober(analysis)
+    );
     let said = if is_with_answer(analysis) { Form::ROOMY } else { Form::ALL };
     let charts = move || {
         let charts: String = analysis.cache_curves.iter().filter_map(chart).collect();

@@ -34,7 +34,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .list(labels::versions(analysis))
         .table(settings)
         .list(labels::weightings(analysis).into_iter().chain(labels::backlogs(analysis)))
-        .table(volumes(all))
+        .table(volumes(all, labels::prober(analysis)))
         .table(bill)
         .key(format!("Basis of cost: {}.", labels::basis(analysis)));
     if facts.is_empty() {
@@ -64,9 +64,11 @@ fn machines<'a>(all: &'a [ConfigurationFacts], main_memory: &str) -> Rows<&'a Co
         .number("$/month", |c| c.usd_per_month.map(labels::dollars))
 }
 
-fn volumes(all: &[ConfigurationFacts]) -> Rows<(&ConfigurationFacts, &VolumeReport)> {
-    let label =
-        "Volumes: limits asked for, and what fio measured (4 KiB random reads, 64 KiB sequential writes, direct I/O)";
+fn volumes<'a>(all: &'a [ConfigurationFacts], prober: &str) -> Rows<(&'a ConfigurationFacts, &'a VolumeReport)> {
+    let label = format!(
+        "Volumes: limits asked for, and what {prober} measured (4 KiB random reads, 64 KiB sequential writes, direct \
+         I/O)"
+    );
     let of_limit = |measured: f64, limit: Option<f64>| Some(measured / limit.filter(|l| *l > 0.0)? * 100.0);
     rows(label, all.iter().filter(|c| labels::is_known(c)).flat_map(|c| c.volumes.iter().map(move |v| (c, v))))
         .text("Configuration", |(c, _)| c.name.clone())

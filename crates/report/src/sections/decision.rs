@@ -35,7 +35,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .text("Unit", |d| {
             let kind = d.ranking.first().and_then(|best| best.operation);
             let kind = kind.map_or_else(String::new, |kind| format!(" ({})", labels::operation(kind)));
-            format!("{}{kind}", unit(d.metric))
+            format!("{}{kind}", unit(analysis, d.metric))
         });
     let section = section
         .table(table)
@@ -63,18 +63,19 @@ fn value(metric: Metric, ranked: &Ranked) -> String {
     if metric.is_latency() { ms(ranked.value) } else { number(ranked.value) }
 }
 
-fn unit(metric: Metric) -> &'static str {
+/// Of a 1:N model throughput is the model's, and what a dollar buys that of full scale.
+fn unit(analysis: &Analysis, metric: Metric) -> String {
     match metric {
-        Metric::Throughput => "operations/s",
-        Metric::Runtime => "s",
-        Metric::OperationsPerDollar => "operations/$",
-        Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => "ms",
+        Metric::Throughput => format!("operations/s{}", labels::in_model(analysis)),
+        Metric::Runtime => "s".to_owned(),
+        Metric::OperationsPerDollar => format!("operations/${}", labels::at_full_scale(analysis)),
+        Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => "ms".to_owned(),
     }
 }
 
 fn heat_map(analysis: &Analysis, of: Metric) -> Rows<&Decision> {
     let worst = if of.is_latency() { " of the worst operation kind" } else { "" };
-    let label = format!("{}{worst}, {}", metric(of), unit(of));
+    let label = format!("{}{worst}, {}", metric(of), unit(analysis, of));
     let map = rows(label, analysis.decision.iter().filter(|d| d.metric == of))
         .class("map")
         .anchor(|d| id(&["map", of.name(), &d.workload, &labels::load(d.load)]))

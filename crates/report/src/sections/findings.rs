@@ -8,7 +8,7 @@ use crate::document::section::Section;
 use crate::document::table::Form;
 use crate::document::text::{Text, Tone, link, small, strong, tag};
 use crate::figures::{number, several, when};
-use crate::wording::{advice, message};
+use crate::wording::{advice_in, message};
 
 /// Findings of one rule that are shown; the rest are folded, or in `analysis.json`.
 const SHOWN: usize = 3;
@@ -37,7 +37,7 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
         let n = findings.len();
         let times = when(n != 1, || format!(" ({n} times)"));
         let title = tag(severity.name(), tone(severity)).then(" ").then(strong(format!("{}{times}", rule.name())));
-        let advices = each_once(findings.iter().map(|finding| advice(finding)));
+        let advices = each_once(findings.iter().map(|finding| advice_in(analysis, finding)));
         let section = section.anchored(title, id(&["finding", severity.name(), rule.name()])).first(
             findings.iter().map(|f| one(analysis, charts, f)),
             SHOWN,

@@ -26,12 +26,12 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     }
     let numbers = placed("", &analysis.cells, |c| place(c))
         .text("Limit", |c| strong(labels::limit(&c.limit)))
-        .text("Numbers", |c| limits::of_cell(c));
+        .text("Numbers", |c| limits::of_cell(analysis, c));
     let without = analysis.cells.iter().filter(|c| c.trials > 0 && c.valid_trials == 0);
     let without = without.map(|c| format!("{}: no valid trial of {}: {}", c.id, c.trials, reasons(c)));
     let used = "Used: of what was really there, in the middle window of a trial. Confirmed: a configuration of this \
-                matrix with more of this resource alone was faster; not confirmed: more of it alone showed no gain, or \
-                its repetitions do not say.";
+                matrix with more of this resource alone, on volumes of the same kind, was faster; not confirmed: more \
+                of it alone showed no gain, or its repetitions do not say.";
     section
         .table(map(analysis))
         .on(Form::PAGE)

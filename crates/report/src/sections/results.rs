@@ -33,7 +33,7 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
             .table(latency(&cells))
             .list(conditions(&cells))
             .on(Form::ALL)
-            .table(short(format!("{}: {}", workload.name, workload.description), &cells))
+            .table(short(analysis, format!("{}: {}", workload.name, workload.description), &cells))
             .on(Form::TERMINAL);
     }
     if section.parts.is_empty() {
@@ -61,7 +61,7 @@ fn throughput<'a>(analysis: &Analysis, charts: &Charts, cells: &[&'a CellAnalysi
         .text("Verdict", |c| baseline(c).map(|r| r.verdict.words()))
         .number("Trials", |c| c.trials)
         .number("valid", |c| c.valid_trials)
-        .range("Op/s, geo. mean", |c| estimate(c.throughput_ops_per_s))
+        .range(format!("Op/s{}, geo. mean", labels::in_model(analysis)), |c| estimate(c.throughput_ops_per_s))
         .number(column("Op/s at full scale, est.").on(of_models), |c| {
             Some(c.throughput_ops_per_s?.median * analysis.scale)
         })
@@ -71,7 +71,7 @@ fn throughput<'a>(analysis: &Analysis, charts: &Charts, cells: &[&'a CellAnalysi
         .number("Runtime, s, median", |c| c.runtime_s.map(|s| s.median))
         .number("Errors", |c| (c.valid_trials > 0).then(|| c.errors.values().sum::<u64>()))
         .number("Errors, %", |c| c.error_share.map(|share| share * 100.0))
-        .number("Op/$", |c| c.operations_per_usd)
+        .number(format!("Op/${}", labels::at_full_scale(analysis)), |c| c.operations_per_usd)
 }
 
 /// Trials of these cells that enter no figure, and why.
@@ -155,15 +155,19 @@ fn where_any(cells: &[&CellAnalysis], of: fn(&CellAnalysis) -> bool) -> &'static
 }
 
 /// For a terminal: a line for each kind of operation, and what limited the cell.
-fn short<'a>(label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis> {
+fn short<'a>(analysis: &Analysis, label: String, cells: &[&'a CellAnalysis]) -> Rows<&'a CellAnalysis> {
+    let of_models: &'static [Form] = if analysis.scale == 1.0 { &[] } else { Form::ALL };
     let table = rows(label, cells.iter().copied())
         .text("Configuration", |c| c.configuration.clone())
         .text(column("Load").varies(), |c| labels::load(c.load).replacen(' ', "\n", 1))
-        .number("Operations/s, geo. mean", |c| -> Cell {
+        .number(format!("Operations/s{}, geo. mean", labels::in_model(analysis)), |c| -> Cell {
             match (c.throughput_ops_per_s, c.trials) {
                 (None, 1..) => "no valid trial".into(),
                 (throughput, _) => estimate(throughput).into(),
             }
+        })
+        .number(column("at full scale, est.").drop(10).on(of_models), |c| {
+            Some(c.throughput_ops_per_s?.median * analysis.scale)
         })
         .text("Operation", |c| by_kind(c, |kind, _| labels::operation(kind)));
     // In the order of the figures: when each falls away.

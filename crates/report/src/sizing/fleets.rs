@@ -166,8 +166,13 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
                 Some(saves) => format!(", which costs {} USD a month{} more", usd(-saves), share(*saves)),
                 None => String::new(),
             };
-            let proof = if *is_proven { "" } else { "; it lies outside the measured range, measure it first" };
-            format!("Change to {to}{money}{proof}: {why}.")
+            match is_proven {
+                true => format!("Change to {to}{money}: {why}."),
+                false => format!(
+                    "What you have is not enough: {why}. Nothing proven meets the target either; {to} would if the \
+                     model holds outside the measured range{money}: measure it first."
+                ),
+            }
         }
         FleetDecision::NotDecided { because } => {
             format!("Not decided whether to keep {today} ({price}): {}.", undecided(because))

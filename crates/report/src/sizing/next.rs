@@ -77,10 +77,10 @@ fn key(answer: &NextToMeasure) -> String {
             .to_owned()
     });
     format!(
-        "Of throughput: predicted over what leads, with the fullest resource used in full; at a load that does not \
-         come to this limit it does less. A chance counts the held-out errors, each as likely as the others, and one \
-         more that speaks against the proposal; each with what leads in the middle and at either end of its interval.\
-         {all_alike}"
+        "Of throughput: what is predicted, divided by what leads now; at a load that does not fill the limit it does \
+         less. The chance: each error that the model made on what it had not seen is tried on the prediction, and one \
+         more that speaks against it, with what leads in the middle and at either end of its interval; the share of \
+         these cases in which the proposal wins.{all_alike}"
     )
 }
 
@@ -139,40 +139,54 @@ pub fn foretold(answer: &Foretold, width: usize) -> String {
     plain(sections, width)
 }
 
-/// `r7i.2xlarge + gp3 1000 GiB, 6000 IOPS: 0.94 of the throughput of today for 210 USD a month less, ±12 %; measuring
-/// it takes 3 trials, about 3 minutes.`
+/// `Measure r7i.2xlarge + gp3 1000 GiB, 6000 IOPS, which takes 3 trials, about 9 minutes. It costs 210 USD a month less
+/// than r4-2x-8k and is predicted to do 0.94 times its throughput (0.83 to 1.05: ...).`
 fn proposed(answer: &NextToMeasure, p: &Unmeasured) -> String {
     let nodes = when(p.request.nodes > 1, || format!("{} x ", p.request.nodes));
     let leaders = each_once(answer.places.iter().map(|place| place.leader.clone()));
-    let (whose, money) = match (leaders.as_slice(), answer.places.first()) {
-        ([one], Some(place)) => (format!("of the throughput of {one}"), difference(p, place)),
-        _ => ("of the throughput of what leads".to_owned(), format!("for {} USD a month", usd(p.usd_per_month))),
+    let (money, whose) = match (leaders.as_slice(), answer.places.first()) {
+        ([_], Some(place)) => (difference(p, place), "its throughput"),
+        _ => (format!("{} USD a month", usd(p.usd_per_month)), "the throughput of what leads"),
     };
-    let error = match p.error {
-        Some(half) => stated(half),
-        None => "its error not known".to_owned(),
-    };
-    let measuring =
-        p.measuring.as_ref().map_or_else(String::new, |it| format!("; measuring it takes {}", takes(it.takes)));
-    format!("{nodes}{} + {}: {} {whose} {money}, {error}{measuring}.", p.request.instance, p.storage, ratios(p))
+    let measuring = p.measuring.as_ref().map_or_else(String::new, |it| format!(", which takes {}", takes(it.takes)));
+    format!(
+        "Measure {nodes}{} + {}{measuring}. It costs {money} and is predicted to do {} times {whose} ({}).",
+        p.request.instance,
+        p.storage,
+        to(ratios(p)),
+        error(p)
+    )
 }
 
-/// The least and the most over the places: `0.94`, `0.94 to 1.10`.
-fn ratios(p: &Unmeasured) -> String {
+/// How far off a prediction may be.
+fn error(p: &Unmeasured) -> String {
+    let Some(half) = p.error else { return "how far off that may be is not known".to_owned() };
+    let (low, high) = ratios(p);
+    let ends = to((low * (1.0 - half), high * (1.0 + half)));
+    format!("{ends}: 9 of 10 predictions that could be checked were no further off")
+}
+
+/// The least and the most over the places.
+fn ratios(p: &Unmeasured) -> (f64, f64) {
     let all = || p.predicted.iter().map(|predicted| predicted.ratio);
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max))
+}
+
+/// `0.94`, `0.94 to 1.10`.
+fn to((low, high): (f64, f64)) -> String {
     let [low, high] = [low, high].map(|ratio| format!("{ratio:.2}"));
     if low == high { low } else { format!("{low} to {high}") }
 }
 
+/// `210 USD a month less than r4-2x-8k`
 fn difference(p: &Unmeasured, place: &LeadingPlace) -> String {
-    let less = place.usd_per_month - p.usd_per_month;
+    let (less, leader) = (place.usd_per_month - p.usd_per_month, &place.leader);
     if less.abs() < 0.5 {
-        "for the same money".to_owned()
+        format!("as much as {leader}")
     } else if less > 0.0 {
-        format!("for {} USD a month less", usd(less))
+        format!("{} USD a month less than {leader}", usd(less))
     } else {
-        format!("for {} USD a month more", usd(-less))
+        format!("{} USD a month more than {leader}", usd(-less))
     }
 }
 
@@ -182,10 +196,10 @@ fn worth(answer: &NextToMeasure, p: &Unmeasured) -> String {
     let margin = given_percent(answer.margin);
     match p.worth {
         Some(worth) => format!(
-            "Expected to save {} USD a month for the same throughput; the chance that it is the better choice, by more \
-             than {margin}, is {}{}.",
-            usd(worth.expected_usd_per_month),
+            "The chance that this changes the choice, because it turns out to give more for its money by more than \
+             {margin}, is {}; on average over all that may come out it saves {} USD a month for the same throughput{}.",
             whole_percent(worth.chance),
+            usd(worth.expected_usd_per_month),
             when(answer.predicted > 1, || format!(
                 "; both are likely too high, because it was picked by them out of {} predictions",
                 count(answer.predicted)
@@ -197,8 +211,8 @@ fn worth(answer: &NextToMeasure, p: &Unmeasured) -> String {
                 beyond => format!("outside the measured range: {}", doubts(beyond)),
             };
             format!(
-                "Would save {} USD a month for the same throughput if it holds; how likely that is the model does not \
-                 know ({why}).",
+                "If the prediction holds, it saves {} USD a month for the same throughput; with which chance it does, \
+                 the model does not know ({why}).",
                 usd(p.saves_usd_per_month)
             )
         }

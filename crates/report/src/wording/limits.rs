@@ -2,40 +2,40 @@
 //! values alone.
 
 use analysis::{
-    CellAnalysis, Counted, Delivered, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange,
-    ResourceUse, Unit,
+    Analysis, CellAnalysis, Counted, Delivered, Intervention, InterventionOutcome, Limit, LimitKind, Resource,
+    ResourceChange, ResourceUse, Unit,
 };
 
 use crate::figures::{given, number, whole_percent};
 use crate::labels;
 
 /// What is said of a cell's limit, and how much of what its volumes deliver it used.
-pub fn of_cell(cell: &CellAnalysis) -> String {
-    let used = used(cell).map_or_else(String::new, |used| format!(" {used}"));
+pub fn of_cell(analysis: &Analysis, cell: &CellAnalysis) -> String {
+    let used = used(analysis, cell).map_or_else(String::new, |used| format!(" {used}"));
     format!("{}{used}", message(&cell.limit))
 }
 
 /// How much of what its volumes deliver a cell used; `None` where that is not known.
-pub fn used(cell: &CellAnalysis) -> Option<String> {
+pub fn used(analysis: &Analysis, cell: &CellAnalysis) -> Option<String> {
     let of = cell.delivered.filter(|_| cell.valid_trials > 0)?;
     let is_one = cell.nodes.is_empty() && cell.data_volumes.is_empty();
-    Some(of_delivered(&of, is_one))
+    Some(of_delivered(&of, is_one, labels::prober(analysis)))
 }
 
-/// Up to this share of what fio got the difference is the noise of a probe of two seconds.
+/// Up to this share of what the probe got the difference is the noise of a probe of two seconds.
 const NOISE: f64 = 1.05;
 const KIB: f64 = 1024.0;
 
-/// `is_one`: one node has one volume for its data.
-fn of_delivered(of: &Delivered, is_one: bool) -> String {
+/// `is_one`: one node has one volume for its data. `prober` found what is delivered.
+fn of_delivered(of: &Delivered, is_one: bool, prober: &str) -> String {
     let requests = if of.with_writes { "reads and writes" } else { "reads" };
     let (each, its) = (number(of.request_bytes / KIB), given(of.probe_request_bytes / KIB));
     let (what, numbers) = match of.unit {
         Unit::BytesPerS => (
             "MB/s",
             format!(
-                "{} MB/s by {requests} of {each} KiB in the mean, beside {} MB/s that fio wrote in requests of {its} \
-                 KiB",
+                "{} MB/s by {requests} of {each} KiB in the mean, beside {} MB/s that {prober} wrote in requests of \
+                 {its} KiB",
                 number(of.used / 1e6),
                 number(of.delivered / 1e6)
             ),
@@ -43,7 +43,7 @@ fn of_delivered(of: &Delivered, is_one: bool) -> String {
         _ => (
             if of.with_writes { "IOPS" } else { "read IOPS" },
             format!(
-                "{} {requests} a second of {each} KiB in the mean, beside {} random reads of {its} KiB by fio",
+                "{} {requests} a second of {each} KiB in the mean, beside {} random reads of {its} KiB by {prober}",
                 number(of.used),
                 number(of.delivered)
             ),
@@ -51,7 +51,7 @@ fn of_delivered(of: &Delivered, is_one: bool) -> String {
     };
     let (volumes, deliver) = if is_one { ("volume", "delivers") } else { ("volumes", "deliver") };
     match of.share() > NOISE {
-        true => format!("The {volumes} gave the database more than fio had got before: {numbers}."),
+        true => format!("The {volumes} gave the database more than {prober} had got before: {numbers}."),
         false => format!(
             "The database used {} of the {what} that the {volumes} {deliver}: {numbers}.",
             whole_percent(of.share())
@@ -252,7 +252,7 @@ mod tests {
     }
 
     fn reported(unit: Unit, used: f64, got: f64, with_writes: bool) -> String {
-        of_delivered(&delivered(unit, used, got, with_writes), true)
+        of_delivered(&delivered(unit, used, got, with_writes), true, "fio")
     }
 
     #[test]
@@ -270,8 +270,10 @@ mod tests {
             "The database used 62 % of the MB/s that the volume delivers: 77.5 MB/s by reads and writes of 61.0 KiB in \
              the mean, beside 125 MB/s that fio wrote in requests of 64 KiB."
         );
-        let several = of_delivered(&delivered(Unit::Iops, 1140.0, 3000.0, true), false);
+        let several = of_delivered(&delivered(Unit::Iops, 1140.0, 3000.0, true), false, "the simulated probe");
         assert!(several.starts_with("The database used 38 % of the IOPS that the volumes deliver: "));
+        // A simulation has no fio.
+        assert!(several.ends_with("3,000 random reads of 4 KiB by the simulated probe."), "{several}");
         // Not "113 % of what it delivers".
         assert!(
             reported(Unit::Iops, 3400.0, 3000.0, true)

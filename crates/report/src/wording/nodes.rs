@@ -24,8 +24,8 @@ pub fn unequal(of: &UnequalNodes) -> Words {
         NodeFigure::DeviceReads => ("read from its data volume", 1.0, "times a second"),
         NodeFigure::DeviceWrites => ("wrote to its data volume", 1.0, "times a second"),
         NodeFigure::BytesOnDisk => ("has", 1e6, "MB of the data set"),
-        NodeFigure::ProbedReads => ("delivered to fio", 1.0, "random reads a second"),
-        NodeFigure::ProbedWrites => ("took from fio", 1e6, "MB/s of writes"),
+        NodeFigure::ProbedReads => ("delivered to the probe", 1.0, "random reads a second"),
+        NodeFigure::ProbedWrites => ("took from the probe", 1e6, "MB/s of writes"),
     };
     let amount = |amount: f64| number(amount / scale);
     let whose = of.volume.map_or_else(String::new, |volume| format!("'s {} volume", volume.name()));

@@ -101,6 +101,11 @@ pub fn cache_not_settled(of: &CacheNotSettled) -> Words {
 }
 
 pub fn gain(of: &GainAboveResource) -> Words {
+    gain_of("It", of)
+}
+
+/// The same of a cell by its name.
+pub fn gain_of(who: &str, of: &GainAboveResource) -> Words {
     let needed = |now: Option<f64>, before: Option<f64>, what: &str| {
         Some(format!("an operation took {:.3} instead of {:.3} device {what}", now?, before?))
     };
@@ -112,7 +117,7 @@ pub fn gain(of: &GainAboveResource) -> Words {
         (None, None) => ", and an operation took as much of it on both sides".to_owned(),
     };
     let message = format!(
-        "It did {:.2} times ({:.2} to {:.2}) what {} did, although {} limited both and it has {:.2} times as \
+        "{who} did {:.2} times ({:.2} to {:.2}) what {} did, although {} limited both and it has {:.2} times as \
          much{why}.",
         of.gain,
         of.gain_low,

@@ -1,6 +1,9 @@
 //! What a reader must know before believing the answer.
 
-use analysis::{DecidedBy, Doubt, NotConsidered, NotJudged};
+use analysis::{
+    DecidedBy, Doubt, Finding, GainAboveResource, GainBecause, GainExplained, LimitKind, NotConsidered, NotJudged,
+    Rule, Scope,
+};
 use report::{TerminalOptions, answer, html, markdown, terminal};
 
 use super::{run, said, story, with};
@@ -47,6 +50,43 @@ fn simulated_results_carry_a_banner_before_everything() {
         let (banner, headline) = (text.find("SIMULATED").unwrap(), text.find("Run io2").unwrap());
         assert!(banner < headline, "{what}");
     }
+}
+
+/// Not "Warnings: gain above resource x1": what was gained, of what, and what it means.
+#[test]
+fn a_gain_beyond_what_was_bought_is_a_doubt_with_its_numbers() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    let gain = |over: &str| GainAboveResource {
+        over: over.to_owned(),
+        resource: LimitKind::VolumeIops,
+        gain: 4.3,
+        gain_low: 4.25,
+        gain_high: 4.35,
+        resource_ratio: 4.0,
+        threshold: 4.2,
+        device_reads_per_operation: Some(0.5),
+        device_reads_per_operation_over: Some(0.54),
+        device_writes_per_operation: None,
+        device_writes_per_operation_over: None,
+        because: GainBecause::PageCache,
+        explained_by: Some(GainExplained::Memory),
+    };
+    let cell = |name: &str| analysis.cells.iter().find(|c| c.configuration == name).unwrap().id.clone();
+    let (of_run, of_other) = (cell("io2"), cell("gp3"));
+    analysis.findings.push(Finding::new(Scope::Cell(of_other), gain("gp2")));
+    analysis.findings.push(Finding::new(Scope::Cell(of_run), gain("gp2")));
+    analysis.recommendation.doubts =
+        vec![Doubt::Findings { rules: vec![(Rule::GainAboveResource, 2), (Rule::GcPauses, 1)] }];
+    let answer = said(&analysis);
+    let doubt = answer.doubts.iter().find(|doubt| doubt.contains("Warnings")).unwrap();
+    assert!(
+        doubt.starts_with(
+            "io2 did 4.30 times (4.25 to 4.35) what gp2 did, although volume IOPS limited both and it has 4.00 times \
+             as much: an operation took 0.500 instead of 0.540 device reads. It has more memory for files"
+        ),
+        "{doubt}"
+    );
+    assert!(doubt.ends_with("Warnings: gain above resource x1 and gc pauses x1."), "the other pair: {doubt}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a step of money is worth, and where.
 
-use analysis::{Analysis, DecidedBy, Reason, Status, ValueVerdict, WorkloadAnswer};
+use analysis::{Analysis, DecidedBy, LimitKind, Reason, Status, ValueVerdict, WorkloadAnswer};
 use report::{answer, html, markdown};
 
 use super::{run, said, step, story, with};
@@ -27,6 +27,32 @@ fn a_step_that_pays_is_reported_with_its_interval_and_the_next_one_that_does_not
     );
 }
 
+/// What the reader has today comes first, the step that explains the choice second.
+#[test]
+fn what_is_run_stands_beside_the_stated_baseline() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.is_baseline_stated = true;
+    step(&mut analysis, 1, "gp3", 1.5, 1.33, ValueVerdict::WorthIt);
+    let (to_baseline, reported) = (said(&analysis).because, said(&analysis).exchange.unwrap());
+    assert!(
+        to_baseline.starts_with(
+            "3.00 times (2.85 to 3.15) the throughput of gp2, the baseline, for $1,000.00 instead of $500.00 a month; \
+             1.50 times ("
+        ) && to_baseline.contains(" the throughput of gp3 for 1.33 times its cost"),
+        "{to_baseline}"
+    );
+    assert_eq!((&*reported.cost, &*reported.gain), ("2.00 times the cost", "3.00 times the throughput"));
+    assert_eq!(reported.of, "io2 instead of gp2, the baseline, $500.00 more a month");
+    // A step from the baseline says it already.
+    step(&mut analysis, 1, "gp2", 3.0, 2.0, ValueVerdict::WorthIt);
+    assert!(said(&analysis).because.starts_with("3.00 times (2.85 to 3.15) the throughput of gp2 for 2.00 times its"));
+    assert_eq!(said(&analysis).exchange.unwrap().of, "io2 instead of gp2, $500.00 more a month: worth it");
+    // Nothing was stated: the cheapest is no more than the cheapest.
+    step(&mut analysis, 1, "gp3", 1.5, 1.33, ValueVerdict::WorthIt);
+    analysis.is_baseline_stated = false;
+    assert!(!said(&analysis).headline().contains("baseline"));
+}
+
 #[test]
 fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
     let mut analysis = with(DecidedBy::Value, run("gp2"));
@@ -44,6 +70,24 @@ fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
         ),
         "{answer:#?}"
     );
+}
+
+/// 16,000 IOPS behind 125 MiB/s: at 16 KiB a read half of them are never used.
+#[test]
+fn iops_that_were_paid_and_not_used_are_reported() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    let unused = |analysis: &Analysis| said(analysis).sentences.into_iter().find(|s| s.contains("limited by MB/s"));
+    assert_eq!(unused(&analysis), None);
+    let cell = analysis.cells.iter_mut().find(|c| c.configuration == "io2").unwrap();
+    cell.limit.kind = LimitKind::VolumeThroughput;
+    cell.limit.uses[0].used = 490.0;
+    assert_eq!(
+        unused(&analysis).unwrap(),
+        "io2 was limited by MB/s and used 49 % of its 16,000 IOPS: for requests of this size the rest buys nothing."
+    );
+    let cell = analysis.cells.iter_mut().find(|c| c.configuration == "io2").unwrap();
+    cell.limit.uses[0].used = 850.0;
+    assert_eq!(unused(&analysis), None, "most were used");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Analysis, AnswerOutcome, BoundIs, Criterion, Meets, Ratio, Status, ValueOfMoney, ValueVerdict, Verdict, Withheld,
+    Analysis, AnswerOutcome, BoundIs, Criterion, Finding, GainAboveResource, Meets, Ratio, Status, ValueOfMoney,
+    ValueVerdict, Verdict, Withheld,
 };
 
 /// Every contradiction, in words; empty where there is none. `sentences` are banner (if any), headline, and the others.
@@ -215,6 +216,10 @@ impl Facts {
         let elsewhere = free().flat_map(|s| &s.elsewhere).map(|s| s.after / s.before);
         factors.extend(elsewhere.map(|ratio| (ratio, ratio, ratio)));
         factors.extend(settings(analysis));
+        for gain in analysis.findings.iter().filter_map(Finding::figures::<GainAboveResource>) {
+            let ratio = gain.resource_ratio;
+            factors.extend([(gain.gain, gain.gain_low, gain.gain_high), (ratio, ratio, ratio)]);
+        }
         let checks = candidates().flat_map(|c| &c.checks);
         let mut latencies: Vec<f64> = Vec::new();
         for check in checks {

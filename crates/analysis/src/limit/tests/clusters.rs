@@ -2,9 +2,10 @@
 
 use evidence::HostId;
 
-use super::made::{Disk, Machine, cell, cluster, gained, idle, with};
+use super::made::{Disk, MIB, Machine, cell, cluster, gained, idle, with};
 use crate::limit::LimitKind::{Client, Cpu, NoneFound, OfferedRate, VolumeIops};
 use crate::limit::{InterventionOutcome, Limit, by_intervention, interventions, of_cell};
+use crate::story::job;
 
 const FIRST: HostId = HostId::DATABASE;
 const SECOND: HostId = HostId::database(1);
@@ -72,30 +73,33 @@ fn one_node_is_not_named() {
     assert!(reported.uses.iter().all(|u| u.node.is_none()), "{reported:?}");
 }
 
-/// A node with room must not hide that another one had none: twice the CPUs are no difference beside for the cluster
-/// only where no node was short of them.
+/// A node with room must not hide that another one had none: twice the MB/s are no difference beside for the cluster
+/// only where no node was short of them. Other CPUs are never beside.
 #[test]
 fn a_difference_matters_where_one_node_is_short_of_it() {
     let full = reading(2990.0);
-    let more = |cpus: f64| {
+    let more = |cpus: f64, mib_per_s: f64| {
         with(|m| {
             m.given = cpus;
-            m.data = Disk::of(2990.0, 0.0, 10_000.0, 160.0);
+            m.data = Disk::of(2990.0, 0.0, 10_000.0, mib_per_s);
         })
     };
-    let reported = |third_uses: f64| {
-        let third = Machine { used: third_uses, ..full.clone() };
+    let reported = |third_reads_mib: f64, more: &Machine| {
+        let third = with(|m| m.data = Disk { read_bytes: third_reads_mib * MIB, ..full.data });
         let limit = limit(&[full.clone(), full.clone(), third]);
-        let there = self::limit(&[more(8.0), more(8.0), more(8.0)]);
+        let there = self::limit(&[more.clone(), more.clone(), more.clone()]);
         let setup =
             |name: &str, machine: &Machine| experiment::Setup { configuration: name.to_owned(), ..machine.setup() };
-        let setups = [setup("a", &full), setup("b", &more(8.0))];
+        let setups = [setup("a", &full), setup("b", more)];
         let gain = |_: &str, _: &str| Some(gained(1.5, 1.4, 1.6));
         let cells = [cell("a", &full.data, &limit), cell("b", &full.data, &there)];
-        let found = interventions(&setups, &cells, &gain).remove(0);
+        let found = interventions(&job().plan, &setups, &cells, &gain).remove(0);
         let outcome = found[0].outcome;
         (found[0].more.len(), outcome, by_intervention(limit, found).kind)
     };
-    assert_eq!(reported(2.0), (1, InterventionOutcome::Confirmed, VolumeIops), "half of the CPUs were free everywhere");
-    assert_eq!(reported(3.5), (2, InterventionOutcome::NotDecided, VolumeIops), "one node's CPUs were nearly full");
+    let (confirmed, open) = (InterventionOutcome::Confirmed, InterventionOutcome::NotDecided);
+    let mib = more(4.0, 320.0);
+    assert_eq!(reported(46.0, &mib), (1, confirmed, VolumeIops), "most of the MB/s were free everywhere");
+    assert_eq!(reported(140.0, &mib), (2, open, VolumeIops), "one node's MB/s were nearly used up");
+    assert_eq!(reported(46.0, &more(8.0, 160.0)), (2, open, VolumeIops), "another machine");
 }

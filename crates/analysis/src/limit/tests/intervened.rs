@@ -7,6 +7,7 @@ use experiment::{Burst, Setup};
 use super::made::{Disk, Machine, cell, gained, with};
 use crate::limit::LimitKind::{BurstSpent, Cpu, InstanceEbsBandwidth, NoneFound, OfferedRate, VolumeIops};
 use crate::limit::{CellLimit, Intervention, InterventionOutcome, Limit, Resource, by_intervention, interventions};
+use crate::story::job;
 
 /// Throughput of one cell over that of the first.
 type Gain = (f64, f64, f64);
@@ -29,7 +30,7 @@ fn reported(setups: &[Setup], limits: &[Limit], matrix: &[(&str, Machine, Gain)]
     };
     let each = matrix.iter().zip(limits);
     let cells: Vec<CellLimit<'_>> = each.map(|((name, machine, _), limit)| cell(name, &machine.data, limit)).collect();
-    let found = interventions(setups, &cells, &gain);
+    let found = interventions(&job().plan, setups, &cells, &gain);
     limits.iter().cloned().zip(found).map(|(limit, found)| by_intervention(limit, found)).collect()
 }
 
