@@ -15,7 +15,7 @@ use super::cache_tier::CacheTier;
 use super::disk_fault::{self, Failing};
 use super::host::Host;
 use super::outbox::Outbox;
-use super::server::{Database, KEYSPACE, TABLE};
+use super::server::{Database, KEYSPACE};
 use super::shared::with;
 use super::volumes::Volumes;
 
@@ -46,7 +46,7 @@ pub(super) struct Compacting(JoinHandle<(Result<(), ServerError>, f64)>);
 
 impl Compacting {
     fn begin(node: &dyn RunningNode) -> Self {
-        let work = node.maintenance(KEYSPACE, TABLE);
+        let work = node.maintenance(KEYSPACE);
         Self(std::thread::spawn(move || (work(), unix_ms())))
     }
 

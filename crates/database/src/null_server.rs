@@ -1,7 +1,8 @@
 //! A server that speaks enough CQL (native protocol 4) for the driver to connect and prepare, and then answers every
 //! request at once, without a database: what is left is what the client costs.
 //!
-//! It is one node that owns the whole ring. Reads find one record of ten fields of 100 B; writes are acknowledged.
+//! It is one node that owns the whole ring, with YCSB's table. Reads find one record of ten fields of 100 B; writes are
+//! acknowledged. A marker has the name of the column before its `=`, as statements of the user's own need it.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -19,6 +20,7 @@ const EXECUTE: u8 = 0x0A;
 const REGISTER: u8 = 0x0B;
 
 const HEADER: usize = 9;
+const KEY: &str = "y_id";
 const FIELDS: usize = 10;
 const FIELD_BYTES: usize = 100;
 
@@ -125,8 +127,9 @@ fn prepare(statement: &str, statements: &Statements) -> Vec<u8> {
     // What is bound: every marker a varchar, but for the number of records of a scan and a timestamp.
     let words: Vec<&str> = statement.split_whitespace().collect();
     let markers = words.iter().enumerate().filter(|(_, word)| word.contains('?'));
-    let kinds: Vec<Vec<u8>> = markers
+    let bound: Vec<(&str, Vec<u8>)> = markers
         .flat_map(|(at, word)| {
+            let name = if words[at - 1] == "=" { words[at - 2] } else { "marker" };
             let kind = match words[at - 1] {
                 "LIMIT" => vec![0, 9],
                 "TIMESTAMP" => vec![0, 2],
@@ -134,19 +137,19 @@ fn prepare(statement: &str, statements: &Statements) -> Vec<u8> {
                 "in" => vec![0, 0x20, 0, 0x0D],
                 _ => vec![0, 0x0D],
             };
-            vec![kind; word.matches('?').count()]
+            vec![(name, kind); word.matches('?').count()]
         })
         .collect();
     body.extend(1u32.to_be_bytes());
-    body.extend((kinds.len() as u32).to_be_bytes());
+    body.extend((bound.len() as u32).to_be_bytes());
     // The partition key is the last marker of reads and updates, the first of inserts.
-    let key = if statement.starts_with("UPDATE") { kinds.len() - 1 } else { 0 };
+    let key = if statement.starts_with("UPDATE") { bound.len() - 1 } else { 0 };
     body.extend(1u32.to_be_bytes());
     body.extend((key as u16).to_be_bytes());
     string(&mut body, "ycsb");
     string(&mut body, "usertable");
-    for (number, kind) in kinds.iter().enumerate() {
-        string(&mut body, &format!("marker{number}"));
+    for (name, kind) in &bound {
+        string(&mut body, name);
         body.extend(kind);
     }
     // What it returns.
@@ -168,25 +171,48 @@ fn rows(statement: &str, with_metadata: bool) -> Vec<u8> {
         body.extend(4u32.to_be_bytes());
         body.extend((columns.len() as u32).to_be_bytes());
     }
-    let empty = ["system.peers", "system_schema.tables", "system_schema.views"];
-    if empty.iter().any(|table| statement.contains(table)) {
-        body.extend(0u32.to_be_bytes());
-        return body;
-    }
-    body.extend(1u32.to_be_bytes());
-    for column in &columns {
-        let value = value(column);
+    let found = found(statement, &columns);
+    body.extend((found.len() as u32).to_be_bytes());
+    for value in found.iter().flatten() {
         body.extend((value.len() as u32).to_be_bytes());
         body.extend(value);
     }
     body
 }
 
+/// The values of these columns in each row that a statement finds.
+fn found(statement: &str, columns: &[String]) -> Vec<Vec<Vec<u8>>> {
+    let empty = ["system.peers", "system_schema.types", "system_schema.views"];
+    if empty.iter().any(|table| statement.contains(table)) {
+        return Vec::new();
+    }
+    let row = |of: &dyn Fn(&str) -> Vec<u8>| -> Vec<Vec<u8>> { columns.iter().map(|column| of(column)).collect() };
+    if !statement.contains("system_schema.columns") {
+        return vec![row(&value)];
+    }
+    let described = |name: String| {
+        let (kind, position) = if name == KEY { ("partition_key", 0_i32) } else { ("regular", -1) };
+        row(&|asked: &str| match asked {
+            "column_name" => name.clone().into_bytes(),
+            "kind" => kind.as_bytes().to_vec(),
+            "position" => position.to_be_bytes().to_vec(),
+            "type" => b"text".to_vec(),
+            other => value(other),
+        })
+    };
+    record().map(described).collect()
+}
+
+/// The columns of YCSB's table.
+fn record() -> impl Iterator<Item = String> {
+    let fields = (0..FIELDS).map(|field| format!("field{field}"));
+    std::iter::once(KEY.to_owned()).chain(fields)
+}
+
 fn columns(statement: &str) -> Vec<String> {
     let selected = statement.strip_prefix("SELECT ").and_then(|rest| rest.split(" FROM ").next()).unwrap_or_default();
     if selected == "*" {
-        let fields = (0..FIELDS).map(|field| format!("field{field}"));
-        return std::iter::once("y_id".to_owned()).chain(fields).collect();
+        return record().collect();
     }
     selected.split(", ").map(str::to_owned).collect()
 }
@@ -202,6 +228,8 @@ fn metadata(body: &mut Vec<u8>, columns: &[String]) {
             "host_id" => &[0, 0x0C],
             "rpc_address" => &[0, 0x10],
             "durable_writes" => &[0, 4],
+            "position" => &[0, 9],
+            "field_names" | "field_types" => &[0, 0x20, 0, 0x0D],
             "tokens" => &[0, 0x22, 0, 0x0D],
             "replication" => &[0, 0x21, 0, 0x0D, 0, 0x0D],
             _ => &[0, 0x0D],
@@ -218,6 +246,7 @@ fn value(column: &str) -> Vec<u8> {
         "tokens" => texts(1, &["0"]),
         "replication" => texts(2, &["class", "org.apache.cassandra.locator.SimpleStrategy", "replication_factor", "1"]),
         "keyspace_name" => b"ycsb".to_vec(),
+        "table_name" => b"usertable".to_vec(),
         _ if column.starts_with("field") => vec![b'x'; FIELD_BYTES],
         _ => b"null".to_vec(),
     }

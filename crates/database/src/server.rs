@@ -225,9 +225,9 @@ pub trait RunningNode: Send {
         of_each: u32,
     ) -> Result<Vec<StatementSample>, ServerError>;
 
-    /// Brings all files of a table to the shape that [`Self::maintain`] gives them, when it is called: beside whatever
-    /// else is asked of the node, until that is done.
-    fn maintenance(&self, keyspace: &str, table: &str) -> Work;
+    /// Brings all files of a keyspace to the shape that [`Self::maintain`] gives them, when it is called: beside
+    /// whatever else is asked of the node, until that is done.
+    fn maintenance(&self, keyspace: &str) -> Work;
 
     /// A reader of its metrics and those of these tables together, with a connection of its own life: it goes on (with
     /// fewer figures) when the node ends. Counts that begin with the reader start at zero here.

@@ -19,7 +19,7 @@ use std::{
 
 use database::cassandra::{
     Admin, Counters, Distribution, DroppedMessages, Java, Management, Node, NodeConfig, NodeError,
-    compact_automatically, compact_table, ensure_distribution, ensure_start_archive, find_java, flush_and_compact,
+    compact_automatically, compact_keyspace, ensure_distribution, ensure_start_archive, find_java, flush_and_compact,
     flush_table, load_library, of_table, versions,
 };
 use database::{Account, Replication};
@@ -290,8 +290,8 @@ fn what_the_table_counts_is_read_without_a_second_jvm(
     assert!(Counters::new(&Management::without_password(JMX_PORT + 9), "ycsb", "usertable").try_read().is_err());
     // As it was.
     let on_record = admin.compactions("ycsb", "usertable").unwrap();
-    compact_table(node.0.management(), "ycsb", "usertable").unwrap();
-    let refused = compact_table(node.0.management(), "ycsb", "none").unwrap_err().to_string();
+    compact_keyspace(node.0.management(), "ycsb").unwrap();
+    let refused = compact_keyspace(node.0.management(), "none").unwrap_err().to_string();
     assert!(refused.contains("none"), "{refused}");
     admin.wait_settled(1, TIMEOUT, &|| false).unwrap();
     let compacted = counters.try_read().unwrap();

@@ -204,7 +204,7 @@ words! {
         DiskError = "disk-error",
         /// Writes to a served volume end with "no space left on device" (ENOSPC).
         DiskFull = "disk-full",
-        /// The node is there, and compacts all SSTables of the data set's table into one beside its load.
+        /// The node is there, and compacts all SSTables of each table of the data set into one beside its load.
         Compaction = "compaction",
         /// The process of a node of the cache tier is killed (SIGKILL): what it held is gone, and when it is started
         /// again it is empty. The database stays.

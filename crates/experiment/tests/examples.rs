@@ -133,6 +133,15 @@ fn dse_2017_has_five_mixes_on_two_volumes() {
     assert_eq!((plan.workloads.len(), plan.cells.len()), (5, 2 * 5));
 }
 
+/// A profile of cassandra-stress: a million partitions of ten rows at 1:16, and its operations by the names in reports.
+#[test]
+fn stress_asks_the_operations_of_its_profile_of_two_volumes() {
+    let plan = plan(&example("stress.toml"));
+    assert_eq!((plan.cells.len(), plan.trials.len(), plan.dataset.records), (2, 6, 625_000));
+    let names: Vec<&str> = plan.workloads[0].kinds().map(|kind| kind.name()).collect();
+    assert_eq!(names, ["stress_insert", "latest", "reading"]);
+}
+
 /// `UPDATE_SCHEMA=1 cargo test -p experiment` writes it anew.
 #[test]
 fn the_committed_schema_is_the_generated_one() {

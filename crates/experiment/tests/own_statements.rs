@@ -215,6 +215,15 @@ fn what_does_not_go_with_own_statements_is_refused() {
     assert!(without.contains("the key `dataset` is missing"), "{without}");
 }
 
+/// It loses no writes, which nobody could look for; all tables are compacted.
+#[test]
+fn of_faults_a_compaction_goes_with_own_statements() {
+    let text = GOOD.replacen("[load]\n", "[[fault]]\nkind = \"compaction\"\nat_s = 20\n[load]\nduration_s = 60\n", 1);
+    let plan = plan(&read(&text).unwrap_or_else(|mistakes| panic!("{mistakes}")));
+    let planned: Vec<String> = plan.faults.iter().map(experiment::NodeFault::label).collect();
+    assert_eq!(planned, ["compaction on node 1 at 20 s"]);
+}
+
 #[test]
 fn an_objective_bounds_a_statement_by_its_name() {
     let text = GOOD.replacen("[load]\n", "[objective.statements]\nread_cart = { p99_ms = 5 }\n[load]\n", 1);

@@ -172,6 +172,10 @@ fn what_does_not_go_with_a_replay_is_refused() {
         let mistakes = refused(&GOOD.replacen(replace, by, 1));
         assert!(mistakes.contains(said), "expected: {said}\n message: {mistakes}");
     }
+    let fastest = GOOD.replace("speed = 4", "speed = \"as_fast_as_order_allows\"");
+    let compacts = "[[fault]]\nkind = \"compaction\"\nat_s = 5\n[load]\nconcurrency = [4]\n";
+    let compacts = refused(&fastest.replace("[load]\n", compacts));
+    assert!(compacts.contains("a trial could end with the recording before it"), "{compacts}");
     let without = GOOD.replace("replay = \"logs/shop.jsonl\"\n", "");
     assert!(refused(&without).contains("`speed` is for a replay"));
     for (provider, said) in [

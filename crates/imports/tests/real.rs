@@ -30,7 +30,7 @@ fn a_summary_of_ycsb_has_three_percentiles_at_most() {
     assert_eq!(postgres.load, StatedLoad::default(), "the summary alone does not state its threads");
     assert_eq!((postgres.counted_from, postgres.progress.len()), (CountedFrom::Sent, 0));
 
-    let scylla = results(include_str!("real/ycsb-scylla.txt"));
+    let scylla = results(include_str!("../../../examples/ycsb-result.txt"));
     agrees(&scylla, 1e-6);
     assert_eq!(scylla.latencies[&OperationKind::Update].p99_us, Some(1_036.0));
 }

@@ -10,7 +10,7 @@ fn read(text: &str) -> Result<Results, Refusal> {
     imports::read(text, None)
 }
 
-const YCSB: &str = include_str!("real/ycsb-scylla.txt");
+const YCSB: &str = include_str!("../../../examples/ycsb-result.txt");
 const STRESS: &str = include_str!("real/cassandra-stress-scylla.txt");
 const FIO: &str = include_str!("real/fio-randrw.json");
 

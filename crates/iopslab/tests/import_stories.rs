@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::Laboratory;
 
 /// 10 million operations of YCSB's workload A on ScyllaDB, 8 threads, 622 s.
-const SCYLLA: &str = include_str!("../../imports/tests/real/ycsb-scylla.txt");
+const SCYLLA: &str = include_str!("../../../examples/ycsb-result.txt");
 /// 37 % of its operations are reads that found nothing.
 const NOT_FOUND: &str = include_str!("../../imports/tests/real/ycsb-not-found.txt");
 const STRESS: &str = include_str!("../../imports/tests/real/cassandra-stress-scylla.txt");
@@ -64,14 +64,15 @@ fn findings(document: &Value, rule: &str) -> usize {
     document["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == rule).count()
 }
 
+/// The example, as docs/imports.md has it.
 #[test]
 fn one_file_states_what_it_states_and_no_limit() {
     let lab = Laboratory::new();
-    lab.write("a.txt", SCYLLA);
-    let message = refused(&lab, &["a.txt"]);
-    assert!(message.contains("a.txt: the file states neither threads nor a rate"), "{message}");
+    lab.write("ycsb-result.txt", SCYLLA);
+    let message = refused(&lab, &["ycsb-result.txt"]);
+    assert!(message.contains("ycsb-result.txt: the file states neither threads nor a rate"), "{message}");
 
-    let document = imported(&lab, &["a.txt", "--threads", "8"]);
+    let document = imported(&lab, &["ycsb-result.txt", "--threads", "8"]);
     assert_eq!(document["provider"], "imported");
     let cell = &document["cells"][0];
     assert_eq!(cell["id"], "imported.imported.c8");

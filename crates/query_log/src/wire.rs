@@ -1,9 +1,9 @@
 //! Chronicle's BinaryWire, as far as Cassandra writes it: names of fields, whole numbers, texts, bytes, nulls.
 //!
-//! Source: Chronicle-Wire 2.20 (Cassandra 4.1) and 2.23.39 (5.0), `BinaryWireCode.java` and `BinaryWire.java`. A value
-//! begins with one byte, its code; a code below 0x80 is a number itself. A writer takes a short form of a number, which
-//! for a long one may be a `float` that it equals. Numbers are little-endian. Lengths of texts are *stop-bit*
-//! encoded: seven bits a byte, the least significant first, the high bit says that more follow.
+//! Source: Chronicle-Wire 2.20.117 (Cassandra 4.1) and 2.23.39 (5.0), `BinaryWireCode.java` and `BinaryWire.java`. A
+//! value begins with one byte, its code; a code below 0x80 is a number itself, which 2.20 alone writes. A writer takes
+//! a short form of a number, which for a long one may be a `float` that it equals. Numbers are little-endian. Lengths
+//! of texts are *stop-bit* encoded: seven bits a byte, the least significant first, the high bit says that more follow.
 
 use crate::error::{At, LogError};
 

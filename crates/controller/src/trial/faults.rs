@@ -116,7 +116,7 @@ impl<'a> Faults<'a> {
         (self.say)(&match (taken(&fault, host), fault.action.volume()) {
             (Some(gone), _) => format!("{gone} is away{but}"),
             (None, Some(role)) => format!("{} of {host} has the fault{but}", role.of_node()),
-            (None, None) => format!("{host} compacts its table"),
+            (None, None) => format!("{host} compacts its tables"),
         });
         self.done.push(Done {
             fault,
@@ -133,7 +133,7 @@ impl<'a> Faults<'a> {
         (self.say)(&match (taken(&fault, host), fault.action.volume()) {
             (Some(gone), _) => format!("{gone} is back"),
             (None, Some(role)) => format!("{} of {host} is as before", role.of_node()),
-            (None, None) => format!("{host} has compacted its table"),
+            (None, None) => format!("{host} has compacted its tables"),
         });
         if let Some(last) = self.done.last_mut() {
             last.back = Some(moments);

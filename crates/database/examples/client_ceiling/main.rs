@@ -1,9 +1,9 @@
 //! What the client itself costs, and how much it carries: the engine and the CQL driver against a server without a
 //! database, a process of its own (`null_server`). CPU is the client process's alone, by the operating system.
 //!
-//! `make bench` runs it. Each round measures every case once in frames of iopslab's own, once through the CQL driver,
-//! and reads of one thread by a client that does nothing else ([`raw`]), so that a machine that gets slower does so for
-//! all.
+//! `make bench` runs it. Each round measures every case once in frames of iopslab's own, its reads once more as a
+//! statement of the user's own, every case once through the CQL driver, and reads of one thread by a client that does
+//! nothing else ([`raw`]), so that a machine that gets slower does so for all.
 //!
 //! ```text
 //! ROUNDS=5  CASE_S=5  CASES=open   cargo run --release -p database --example client_ceiling
@@ -16,11 +16,14 @@ use std::error::Error;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use database::{CqlConnect, TableAt, null_server};
+use database::{CqlConnect, OwnWork, TableAt, null_server};
 use engine::{Load, TrialOutcome, TrialPlan};
-use experiment::{Arrivals, Definition, Distribution, Mix};
+use experiment::{Arrivals, Definition, Distribution, Mix, OperationKind, Own, StatementName};
+use statements::{Data, Population, Script, TableData};
+use workload::StatementShare;
 
 mod raw;
 
@@ -29,6 +32,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const RECORDS: u64 = 100_000;
 const FIELDS: u32 = 10;
 const CONCURRENCY: u32 = 100;
+/// The read of YCSB, as a statement of the user's own.
+const STATEMENT: &str = "look";
 
 /// One row of the table.
 struct Case {
@@ -89,21 +94,23 @@ fn main() -> Result<()> {
     let server = Server::start()?;
     let connect = CqlConnect::new(TableAt::ycsb(format!("127.0.0.1:{}", server.1), FIELDS));
     let driver = CqlConnect::new(TableAt { driver_only: true, ..connect.at.clone() });
-    let paths = [("own frames", Some(&connect)), ("driver", Some(&driver)), ("raw", None)];
+    let statement = CqlConnect { own: Some(Arc::new(OwnWork::requests(own()?, 0, 1))), ..connect.clone() };
+    let paths =
+        [("own frames", Some(&connect)), ("own statement", Some(&statement)), ("driver", Some(&driver)), ("raw", None)];
     let mut rows: BTreeMap<(usize, usize), Vec<Row>> = BTreeMap::new();
     for _ in 0..rounds {
         for (position, case) in cases.iter().enumerate() {
             for (path, (name, connect)) in paths.iter().enumerate() {
                 let duration = Duration::from_secs(case_s);
+                let reads = (case.mix)().read > 0.0;
                 let row = match connect {
-                    Some(connect) => {
-                        Row::of(&engine::run_trial(*connect, &plan(case, duration), &mut |_| {}, &false.into())?)
+                    Some(connect) if connect.own.is_none() || reads => {
+                        let plan = plan(case, connect.own.is_some(), duration)?;
+                        Row::of(&engine::run_trial(*connect, &plan, &mut |_| {}, &false.into())?)
                             .map_err(|e| format!("{}, {name}: {e}", case.name))?
                     }
-                    None if case.threads == 1 && (case.mix)().read > 0.0 => {
-                        Row::of_raw(&raw::run(server.1, case.load, duration)?)
-                    }
-                    None => continue,
+                    None if case.threads == 1 && reads => Row::of_raw(&raw::run(server.1, case.load, duration)?),
+                    _ => continue,
                 };
                 rows.entry((position, path)).or_default().push(row);
             }
@@ -161,10 +168,37 @@ impl Row {
     }
 }
 
-fn plan(case: &Case, duration: Duration) -> TrialPlan {
-    let definition = Definition::new("ceiling", (case.mix)(), Distribution::Uniform);
+/// Of a case, or of the same reads as a statement of the user's own.
+fn plan(case: &Case, is_own: bool, duration: Duration) -> Result<TrialPlan> {
+    let definition = if is_own {
+        let kind = OperationKind::Statement(StatementName::new(STATEMENT)?);
+        let share = StatementShare { kind, share: 1.0, reads: true, writes: false, grows: false };
+        Definition::of_statements("ceiling", vec![share])
+    } else {
+        Definition::new("ceiling", (case.mix)(), Distribution::Uniform)
+    };
     let usual = TrialPlan::new(definition, RECORDS, case.load, duration);
-    TrialPlan { warmup: Duration::from_millis(500), threads: case.threads, ..usual }
+    Ok(TrialPlan { warmup: Duration::from_millis(500), threads: case.threads, ..usual })
+}
+
+/// YCSB's table, and its read of one record.
+fn own() -> Result<Own> {
+    let fields: String = (0..FIELDS).map(|field| format!(", field{field} text")).collect();
+    let script = format!(
+        "CREATE TABLE usertable (y_id text PRIMARY KEY{fields});\n-- statement {STATEMENT} weight 1\n\
+         SELECT * FROM usertable WHERE y_id = ?;\n"
+    );
+    let script = Script::parse(&script, &[]).map_err(|mistakes| mistakes[0].to_string())?;
+    let population = Population::Of(Distribution::Uniform);
+    let table = TableData { population, ..TableData::new("usertable", RECORDS) };
+    Ok(Own {
+        file: "ceiling.cql".to_owned(),
+        script,
+        data: Data { tables: vec![table], ..Data::default() },
+        row_bytes: BTreeMap::new(),
+        replay: None,
+        snapshot: None,
+    })
 }
 
 fn spread(rows: &[Row], value: impl Fn(&Row) -> Option<f64>, digits: usize) -> String {

@@ -10,7 +10,7 @@
 //! | [`admin`] | control-plane CQL: settled? schema, a sample of keys |
 //! | [`snapshot`] | which files are the data set, and the key that names it |
 //! | [`Counters`] | what it counts of itself and of one table, over JMX (`jmx`, `serialized`: without a second JVM) |
-//! | [`compact_table`] and its like | what it does with a table when it is asked, over the same connection |
+//! | [`compact_keyspace`] and its like | what it does with its tables when it is asked, over the same connection |
 //! | [`NodeViews`] | what a node of somebody else's shows by CQL, read and never written |
 //! | [`Cassandra`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
@@ -67,7 +67,7 @@ pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
 pub use table_service::{
-    clean_up, compact_automatically, compact_table, flush_and_compact, flush_table, import_foreign_sstables,
+    clean_up, compact_automatically, compact_keyspace, flush_and_compact, flush_table, import_foreign_sstables,
     import_sstables, truncate_table,
 };
 pub use table_snapshot::TableSnapshot;

@@ -21,7 +21,7 @@ use super::reader::Reader;
 use super::snapshot::snapshot_key;
 use super::sstable_files;
 use super::start_archive::{ensure_start_archive, has_start_archive};
-use super::table_service::{self, compact_table};
+use super::table_service::{self, compact_keyspace};
 use crate::account::Account;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
@@ -284,10 +284,9 @@ impl RunningNode for Running {
         Ok(admin.sample_statements(keyspace, own, of_each)?)
     }
 
-    fn maintenance(&self, keyspace: &str, table: &str) -> Work {
-        let node = self.node.management().clone();
-        let (keyspace, table) = (keyspace.to_owned(), table.to_owned());
-        Box::new(move || Ok(compact_table(&node, &keyspace, &table)?))
+    fn maintenance(&self, keyspace: &str) -> Work {
+        let (node, keyspace) = (self.node.management().clone(), keyspace.to_owned());
+        Box::new(move || Ok(compact_keyspace(&node, &keyspace)?))
     }
 
     fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError> {

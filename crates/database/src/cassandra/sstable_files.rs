@@ -6,6 +6,7 @@
 //! false positives that its bloom filter was made for. NAME is `nb-1-big` or `da-1-bti`: version, number, format.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -65,7 +66,7 @@ pub(super) fn of_table(keyspace: &Path, table: &str) -> io::Result<Vec<SsTable>>
             found.push(SsTable {
                 format: own.rsplit('-').next().unwrap_or_default().to_owned(),
                 compression: head("CompressionInfo")?.and_then(|bytes| compression(&bytes)),
-                bloom_filter_fp_chance: head("Statistics")?.and_then(|bytes| false_positives(&bytes)),
+                bloom_filter_fp_chance: head("Statistics")?.and_then(|bytes| Some(validation(&bytes)?.1)),
             });
         }
     }
@@ -107,13 +108,21 @@ fn is_compressed_so(asked: &BTreeMap<String, String>, found: Option<&(String, u3
     asked.get("class") == Some(class) && chunk.is_none_or(|kib| kib << 10 == *bytes)
 }
 
+/// By which partitioner the rows of an SSTable lie where they lie, as its `Statistics.db` has it; `None`: it has none.
+pub(super) fn partitioner(statistics: File) -> io::Result<Option<String>> {
+    Ok(validation(&beginning(statistics)?).map(|(partitioner, _)| partitioner))
+}
+
 /// The first bytes of a file, if there is one.
 fn head(path: &Path) -> io::Result<Option<Vec<u8>>> {
     // The server writes them: it could be a link, or a pipe.
-    let Some(file) = guarded::if_there(guarded::open_no_link(path))? else { return Ok(None) };
+    guarded::if_there(guarded::open_no_link(path))?.map(beginning).transpose()
+}
+
+fn beginning(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
+    Ok(bytes)
 }
 
 /// What Java's `DataOutput` writes, from a place on.
@@ -156,7 +165,8 @@ fn compression(bytes: &[u8]) -> Option<(String, u32)> {
     Some((class, reader.int()?))
 }
 
-fn false_positives(bytes: &[u8]) -> Option<f64> {
+/// Partitioner, and the chance of false positives that the bloom filter was made for (`ValidationMetadata`).
+fn validation(bytes: &[u8]) -> Option<(String, f64)> {
     let mut reader = Reader(bytes);
     let parts = reader.int()?;
     // A checksum of the number of parts.
@@ -165,8 +175,7 @@ fn false_positives(bytes: &[u8]) -> Option<f64> {
         let (part, place) = (reader.int()?, reader.int()?);
         if part == VALIDATION {
             let mut reader = Reader::at(bytes, place)?;
-            reader.text()?;
-            return reader.double();
+            return Some((reader.text()?, reader.double()?));
         }
     }
     None

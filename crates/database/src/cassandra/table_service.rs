@@ -17,24 +17,25 @@ const AN_ANSWER: Duration = Duration::from_secs(30);
 /// Keyspaces of the node's own begin so; 6.0 has more of them than 5.0 (`system_cluster_metadata`).
 const OF_THE_NODE: &str = "system";
 
-/// Compacts all SSTables of a table into one, as `nodetool compact` does; returns when that is done.
+/// Compacts all SSTables of each table of a keyspace into one, a table after the other, as `nodetool compact KEYSPACE`
+/// does; returns when that is done.
 ///
 /// # Errors
 /// Nobody answers, the node ends meanwhile, or it refuses.
-pub fn compact_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
-    compact(&mut Jmx::connect(node, A_COMPACTION)?, keyspace, &[table])
+pub fn compact_keyspace(node: &Management, keyspace: &str) -> Result<(), JmxError> {
+    compact(&mut Jmx::connect(node, A_COMPACTION)?, keyspace)
 }
 
-/// The named tables, or with none all of the keyspace.
-fn compact(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), JmxError> {
-    let with = [Argument::Flag(false), Argument::Text(keyspace), Argument::Texts(tables)];
+fn compact(connection: &mut Jmx, keyspace: &str) -> Result<(), JmxError> {
+    // No tables: all of them.
+    let with = [Argument::Flag(false), Argument::Text(keyspace), Argument::Texts(&[])];
     connection.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with).map(drop)
 }
 
 /// Writes what a table has in memory into files, as `nodetool flush` does; returns when that is done.
 ///
 /// # Errors
-/// As [`compact_table`].
+/// As [`compact_keyspace`].
 pub fn flush_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
     flush(&mut Jmx::connect(node, A_FLUSH)?, keyspace, &[table])
 }
@@ -52,17 +53,17 @@ fn flush(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), Jm
 /// the timing of flushes, so that two loads of the same data would leave different numbers of files to read from.
 ///
 /// # Errors
-/// As [`compact_table`].
+/// As [`compact_keyspace`].
 pub fn flush_and_compact(node: &Management, keyspace: &str) -> Result<(), JmxError> {
     let mut connection = Jmx::connect(node, A_COMPACTION)?;
     flush(&mut connection, keyspace, &[])?;
-    compact(&mut connection, keyspace, &[])
+    compact(&mut connection, keyspace)
 }
 
 /// Takes all rows of a table away, on all nodes of its cluster; returns when that is done.
 ///
 /// # Errors
-/// As [`compact_table`]; a node of the cluster is away.
+/// As [`compact_keyspace`]; a node of the cluster is away.
 pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
     let with = [Argument::Text(keyspace), Argument::Text(table)];
     Jmx::connect(node, A_FLUSH)?.invoke(STORAGE_SERVICE, "truncate", &with)?;
@@ -73,7 +74,7 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 /// --no-tokens` does: their files are moved. Returns when reads see them.
 ///
 /// # Errors
-/// As [`compact_table`]; a directory whose SSTables the node does not take.
+/// As [`compact_keyspace`]; a directory whose SSTables the node does not take.
 pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directories: &[&str]) -> Result<(), JmxError> {
     import((node, A_FLUSH), (keyspace, table), directories, false)
 }
@@ -131,7 +132,7 @@ fn import(
 /// has some is written anew. Returns when that is done.
 ///
 /// # Errors
-/// As [`compact_table`]; it could not be done to the end.
+/// As [`compact_keyspace`]; it could not be done to the end.
 pub fn clean_up(node: &Management, keyspace: &str) -> Result<(), JmxError> {
     let with = [Argument::Text(keyspace), Argument::Texts(&[])];
     let status = Jmx::connect(node, A_COMPACTION)?.invoke(STORAGE_SERVICE, "forceKeyspaceCleanup", &with)?;
@@ -149,7 +150,7 @@ pub fn clean_up(node: &Management, keyspace: &str) -> Result<(), JmxError> {
 /// enableautocompaction` has it; or no table of that keyspace any more (`nodetool disableautocompaction`).
 ///
 /// # Errors
-/// As [`compact_table`].
+/// As [`compact_keyspace`].
 pub fn compact_automatically(node: &Management, keyspace: &str, is_on: bool) -> Result<(), JmxError> {
     let mut connection = Jmx::connect(node, AN_ANSWER)?;
     let of_the_node = if is_on { keyspaces_of_the_node(&mut connection, node.port)? } else { Vec::new() };

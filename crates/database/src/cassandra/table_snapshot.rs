@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use experiment::{FoundSnapshot, Snapshot, SnapshotTable, WrittenSchema};
 use sha2::{Digest as _, Sha256};
 
+use super::sstable_files::partitioner;
+use super::yaml::PARTITIONER;
 use crate::server::Cancelled;
 
 /// The directory of a table's snapshots.
@@ -85,7 +87,7 @@ fn sstable(file: &str) -> Option<&str> {
 }
 
 impl TableSnapshot {
-    /// Looks at a directory; of its files it reads `schema.cql` alone.
+    /// Looks at a directory; it reads `schema.cql`, and the beginning of one `Statistics.db` of each folder.
     ///
     /// # Errors
     /// What cannot be read, is no regular file, or is no snapshot, with its path.
@@ -308,7 +310,25 @@ fn folder(root: &Path, path: &Path, files: &[(String, u64)]) -> Result<Folder, S
     if let Some((name, _)) = empty {
         return Err(format!("{} is empty: the snapshot is not whole", whole.join(name).display()));
     }
+    if let Some(first) = sstables.first() {
+        of_our_partitioner(root, &path.join(format!("{first}-Statistics.db")))?;
+    }
     Ok(Folder { path: path.to_owned(), table: table.to_owned(), id, files })
+}
+
+/// A node that is to take in an SSTable of another partitioner than its own ends at once (`SSTableReader.open`). A
+/// cluster has one: one SSTable of each folder is asked.
+fn of_our_partitioner(root: &Path, statistics: &Path) -> Result<(), String> {
+    let whole = root.join(statistics);
+    let file = guarded::if_there(guarded::open_below(root, statistics)).map_err(|error| failed(&whole, &error))?;
+    let Some(file) = file else { return Ok(()) };
+    match partitioner(file).map_err(|error| failed(&whole, &error))? {
+        Some(other) if other != PARTITIONER => Err(format!(
+            "{} is of {other}, and nodes of iopslab are of {PARTITIONER}: they take in none of its rows",
+            whole.display()
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Two tables of one name cannot both be restored: of two keyspaces, or one that was dropped and made again.

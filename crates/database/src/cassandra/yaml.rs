@@ -35,6 +35,9 @@ use crate::plan::NodeLocation;
 
 const MIB: u64 = 1 << 20;
 
+/// What places rows: that of every cluster that kept to the default since 1.2.
+pub(super) const PARTITIONER: &str = "org.apache.cassandra.dht.Murmur3Partitioner";
+
 /// Keys that some versions do not have. They are left out there: what is stated here is all that those do.
 const NOT_IN_ALL: [&str; 5] =
     ["cidr_authorizer", "commitlog_disk_access_mode", "heap_dump_path", "sstable", "storage_compatibility_mode"];
@@ -81,7 +84,7 @@ fn settings(config: &NodeConfig, version: &str) -> Vec<(String, String)> {
     set("cluster_name", quoted(&config.plan.cluster));
     set("num_tokens", tokens.len().to_string());
     set("initial_token", quoted(&tokens.join(",")));
-    set("partitioner", "org.apache.cassandra.dht.Murmur3Partitioner".into());
+    set("partitioner", PARTITIONER.into());
     // Without places all nodes are in rack1 of datacenter1.
     let snitch = config.plan.place.as_ref().map_or("SimpleSnitch", |_| "GossipingPropertyFileSnitch");
     set("endpoint_snitch", snitch.into());

@@ -296,7 +296,7 @@ impl RunningNode for Running {
         cannot("have your statements tried: it takes no snapshot of your own")
     }
 
-    fn maintenance(&self, _: &str, _: &str) -> Work {
+    fn maintenance(&self, _: &str) -> Work {
         Box::new(|| cannot("compact a table"))
     }
 

@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use database::cassandra::{Admin, Node, TableSnapshot, clean_up, flush_and_compact, import_foreign_sstables};
 use database::{Account, Replication};
-use experiment::Dataset;
-use statements::Script;
+use experiment::{Dataset, Distribution, Own, StatementSample};
+use statements::{Data, Generator, Population, Script, TableData};
+
+const TABLE: &str = "CREATE TABLE usertable (y_id text PRIMARY KEY, field0 text, field1 text, field2 text);";
+/// Requests of each statement that are tried.
+const TRIED: u32 = 5;
 
 /// The only directory in a directory whose name begins so.
 fn only(directory: &Path, beginning: &str) -> PathBuf {
@@ -33,8 +38,7 @@ pub fn comes_back(admin: &Admin, node: &Node, dataset: &Dataset, (data, work): (
     let tables: Vec<&str> = found.tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!(tables, ["usertable"]);
     let [schema] = found.schemas.as_slice() else { panic!("{:?}", found.schemas) };
-    let script = "CREATE TABLE usertable (y_id text PRIMARY KEY, field0 text, field1 text, field2 text);";
-    let agreement = Script::parse_schema(script, &[]).unwrap().agreement(&schema.text);
+    let agreement = Script::parse_schema(TABLE, &[]).unwrap().agreement(&schema.text);
     assert!(agreement.disagreements.is_empty(), "{:?}\n{}", agreement.disagreements, schema.text);
     assert_eq!(agreement.tables, ["usertable"]);
 
@@ -54,4 +58,35 @@ pub fn comes_back(admin: &Admin, node: &Node, dataset: &Dataset, (data, work): (
     let counted = |keyspace: &str| admin.count_rows(keyspace, tables).unwrap().remove(0).rows;
     assert!(counted("again") >= dataset.records);
     assert_eq!(counted("again"), counted("ycsb"));
+    what_statements_ask_for_is_looked_up(node);
+}
+
+/// A read and a write of one record.
+fn asks(key: &str) -> Own {
+    let statements = "-- statement look weight 1
+        SELECT * FROM usertable WHERE y_id = ?;
+        -- statement put weight 1
+        UPDATE usertable SET field0 = ? WHERE y_id = ?;";
+    let mut table = TableData::new("usertable", 1);
+    table.population = Population::Of(Distribution::Uniform);
+    table.columns.insert("y_id".to_owned(), Generator::Fixed { value: key.to_owned() });
+    Own {
+        file: "users.cql".to_owned(),
+        script: Script::parse(&format!("{TABLE}\n{statements}"), &[]).unwrap(),
+        data: Data { tables: vec![table], ..Data::default() },
+        row_bytes: BTreeMap::new(),
+        replay: None,
+        snapshot: None,
+    }
+}
+
+/// Requests for what was restored find it, and those for another key are counted as finding nothing.
+fn what_statements_ask_for_is_looked_up(node: &Node) {
+    let address = node.config().plan.client_address();
+    let admin = Admin::connect_to_tables(address, Duration::from_secs(20), "again").unwrap();
+    for (key, found) in [("user7", TRIED), ("nobody", 0)] {
+        let sampled = admin.sample_statements("again", &asks(key), TRIED).unwrap();
+        let of = |statement: &str| StatementSample { statement: statement.to_owned(), asked: TRIED, found };
+        assert_eq!(sampled, [of("look"), of("put")], "{key}");
+    }
 }

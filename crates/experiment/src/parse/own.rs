@@ -15,7 +15,7 @@ use super::{own_values, stress};
 use crate::mistakes::{Collector, choice};
 use crate::raw::Language;
 use crate::spanned::{Spanned, place};
-use crate::{Consistency, Own, raw};
+use crate::{Consistency, NodeFaultKind, Own, raw};
 
 /// The section of settings that has options of YCSB's table.
 const TABLE: &str = "table";
@@ -186,11 +186,7 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
         |key| format!("{key} is for YCSB's records, and \"{path}\" has tables of its own"),
         "state what is in these with the workload: [workload.tables.NAME]",
     );
-    if let Some(fault) = file.fault.first() {
-        let message =
-            format!("[[fault]] with \"{path}\": acknowledged writes are looked for in YCSB's records alone so far");
-        mistakes.add(fault.span(), message, "remove it, or measure it with a workload of YCSB");
-    }
+    faults(file, path, mistakes);
     if let Some(sweep) = &file.sweep {
         let message = format!("cache_ratio with \"{path}\": how large its data set is, is known once it is loaded");
         mistakes.add(sweep.span(), message, "state page_cache_mib in [provider.local]");
@@ -211,6 +207,23 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
                 format!("settings.{TABLE} of {} with \"{path}\": it creates its tables itself", configuration.name);
             mistakes.add(settings.span(), message, "state the options in CREATE TABLE ... WITH");
         }
+    }
+}
+
+/// Of faults a compaction alone loses no writes, which would have to be looked for.
+fn faults(file: &raw::Experiment, path: &str, mistakes: &mut Collector<'_>) {
+    let is_compaction = |fault: &&Spanned<raw::Fault>| *fault.kind == NodeFaultKind::Compaction.name();
+    if let Some(fault) = file.fault.iter().find(|fault| !is_compaction(fault)) {
+        let message =
+            format!("[[fault]] with \"{path}\": acknowledged writes are looked for in YCSB's records alone so far");
+        mistakes.add(fault.span(), message, "plan a compaction, or measure it with a workload of YCSB");
+    }
+    let fastest = file.workload.iter().filter_map(|workload| workload.speed.as_ref()).find(|speed| speed.is_str());
+    if let Some(speed) = fastest
+        && file.fault.iter().any(|fault| is_compaction(&fault))
+    {
+        let message = format!("speed = {speed} with [[fault]]: a trial could end with the recording before it");
+        mistakes.add(speed.span(), message, "give a number");
     }
 }
 

@@ -101,8 +101,8 @@ pub(crate) struct Fault {
     /// `node-stop` (drained and stopped in order), `node-kill` (SIGKILL), `node-pause` (SIGSTOP, later SIGCONT) or
     /// `host-cut` (its network drops everything; on hosts of their own). Of served volumes: `disk-stall` (nothing is
     /// answered), `disk-slow`, `disk-error` (EIO) or `disk-full` (ENOSPC on writes). And `compaction`: the node
-    /// compacts the data set's table into one SSTable beside its load. Where every configuration has a `cache_tier`:
-    /// `cache-kill` (SIGKILL to one of its nodes, which comes back empty).
+    /// compacts each table of the data set into one SSTable beside its load. Where every configuration has a
+    /// `cache_tier`: `cache-kill` (SIGKILL to one of its nodes, which comes back empty).
     pub kind: Spanned<String>,
     /// Which node, counted from 1; for `cache-kill`, which node of the cache tier. Default 1.
     pub node: Option<Spanned<i64, u32>>,

@@ -45,7 +45,7 @@ fn a_compaction_beside_the_load_is_seen_from_its_beginning_to_its_end() {
     lab.write("compaction.toml", EXPERIMENT);
     let output = lab.exits(0, &["run", "compaction.toml", "--format", "json"]);
     let stderr = &output.stderr;
-    assert!(stderr.contains("compacted its table"), "{stderr}");
+    assert!(stderr.contains("compacted its tables"), "{stderr}");
     let analysis: Value = output.json();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 1, "{cell:#}");

@@ -1,4 +1,5 @@
-//! Schema and statements of the user's own, on a real Cassandra: several tables are loaded, restored and asked.
+//! Schema and statements of the user's own, on a real Cassandra: several tables are loaded, restored, asked and
+//! compacted.
 
 use serde_json::Value;
 
@@ -61,8 +62,12 @@ p99_ms = 10_000
 concurrency = [8]
 rest_max_s = 4
 warmup_s = 2
-duration_s = 5
+duration_s = 14
 repetitions = 1
+
+[[fault]]
+kind = "compaction"
+at_s = 6
 
 [provider.local]
 heap_mib = 512
@@ -98,11 +103,17 @@ fn statements_of_ones_own_are_measured_by_their_names() {
         .sum();
     let share = cell["latency_us"]["read_cart"]["samples"].as_u64().unwrap() as f64 / sum as f64;
     assert!((0.4..0.6).contains(&share), "{share}");
+    let compaction = &cell["faults"]["faults"][0];
+    assert_eq!((&compaction["kind"], &compaction["problems"]), (&"compaction".into(), &serde_json::json!([])));
+    assert_eq!(cell["writes"], Value::Null, "nobody knows what a statement leaves behind");
     let run = lab.run_directory();
     let csv = std::fs::read_to_string(run.join("summary.csv")).unwrap();
     assert!(csv.lines().next().unwrap().contains("read_cart_p99_us"), "{csv}");
     // Sampled rows of both tables were found in the restored data.
     let cell = std::fs::read_dir(run.join("trials")).unwrap().next().unwrap().unwrap().path();
+    let log = std::fs::read_to_string(cell.join("1/database.log")).unwrap();
+    let is_compacted = |table: &str| log.lines().any(|line| line.contains("Compacted (") && line.contains(table));
+    assert!(is_compacted("/carts-") && is_compacted("/sales-"), "{log}");
     let trial = cell.join("1/trial.json");
     let trial: Value = serde_json::from_str(&std::fs::read_to_string(trial).unwrap()).unwrap();
     assert_eq!(trial["nodes"][0]["restored_keys_checked"], 64, "{:#}", trial["nodes"][0]);

@@ -4,6 +4,15 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+/// Whose Chronicle Wire writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cassandra {
+    /// 2.20.117: a number up to 127 has no code before it.
+    V4_1,
+    /// 2.23.39: each number has one.
+    V5_0,
+}
+
 /// A file that is being written.
 pub struct Queue {
     bytes: Vec<u8>,
@@ -12,7 +21,7 @@ pub struct Queue {
 
 impl Queue {
     /// With the header of 4.1 and 5.0 (`dataFormat: 1`), or without that field.
-    pub fn new(is_aligned: bool) -> Self {
+    pub fn new(of: Cassandra, is_aligned: bool) -> Self {
         let mut header = vec![0xB9, 6];
         header.extend(b"header");
         header.extend([0xB6, 8]);
@@ -22,7 +31,7 @@ impl Queue {
         fields.extend([0; 32]);
         if is_aligned {
             fields.extend(field("dataFormat"));
-            fields.extend(integer(1));
+            fields.extend(of.integer(1));
         }
         header.push(0x82);
         header.extend((fields.len() as u32).to_le_bytes());
@@ -67,23 +76,6 @@ pub fn field(name: &str) -> Vec<u8> {
     let mut bytes = vec![0xC0 + name.len() as u8];
     bytes.extend(name.as_bytes());
     bytes
-}
-
-/// A number, in the form that `BinaryValueOut.writeNumber` takes for it.
-pub fn integer(number: i64) -> Vec<u8> {
-    let with = |code: u8, bytes: &[u8]| [&[code], bytes].concat();
-    match number {
-        0..=0xFF => with(0xA1, &[number as u8]),
-        0x100..=0x7FFF => with(0xA5, &(number as i16).to_le_bytes()),
-        0x8000..=0xFFFF => with(0xA2, &(number as u16).to_le_bytes()),
-        0x1_0000..=0x7FFF_FFFF => with(0xA6, &(number as i32).to_le_bytes()),
-        0x8000_0000..=0xFFFF_FFFF => with(0xA3, &(number as u32).to_le_bytes()),
-        -0x80..=-1 => with(0xA4, &(number as i8).to_le_bytes()),
-        -0x8000..=-0x81 => with(0xA5, &(number as i16).to_le_bytes()),
-        -0x8000_0000..=-0x8001 => with(0xA6, &(number as i32).to_le_bytes()),
-        _ if (number as f32) as i64 == number => with(0x90, &(number as f32).to_le_bytes()),
-        _ => with(0xA7, &number.to_le_bytes()),
-    }
 }
 
 pub fn text(text: Option<&str>) -> Vec<u8> {
@@ -139,41 +131,63 @@ pub fn options(protocol: i64, level: u16, serial: Option<u16>, values: &[Option<
     bytes
 }
 
-/// What all records begin with.
-fn begin(kind: &str, at_ms: i64, protocol: i64, options: &[u8], keyspace: Option<&str>) -> Vec<u8> {
-    [
-        field("version"),
-        integer(0),
-        field("type"),
-        text(Some(kind)),
-        field("query-start-time"),
-        integer(at_ms),
-        field("protocol-version"),
-        integer(protocol),
-        field("query-options"),
-        array(options),
-        field("generated-timestamp"),
-        integer(i64::MIN),
-        field("generated-now-in-seconds"),
-        integer(at_ms / 1_000),
-        field("keyspace"),
-        text(keyspace),
-    ]
-    .concat()
-}
-
-pub fn single(at_ms: i64, protocol: i64, options: &[u8], keyspace: Option<&str>, query: &str) -> Vec<u8> {
-    [begin("single-query", at_ms, protocol, options, keyspace), field("query"), text(Some(query))].concat()
-}
-
-pub fn batch(at_ms: i64, options: &[u8], kind: &str, queries: &[(&str, &[&[u8]])]) -> Vec<u8> {
-    let mut bytes = begin("batch", at_ms, 5, options, None);
-    bytes.extend([field("batch-type"), text(Some(kind)), field("queries"), integer(queries.len() as i64)].concat());
-    queries.iter().for_each(|(query, _)| bytes.extend(text(Some(query))));
-    bytes.extend([field("values"), integer(queries.len() as i64)].concat());
-    for (_, values) in queries {
-        bytes.extend(integer(values.len() as i64));
-        values.iter().for_each(|value| bytes.extend(array(value)));
+impl Cassandra {
+    /// A number, in the form that `BinaryValueOut.writeNumber` takes for it.
+    pub fn integer(self, number: i64) -> Vec<u8> {
+        let with = |code: u8, bytes: &[u8]| [&[code], bytes].concat();
+        match number {
+            0..=0x7F if self == Self::V4_1 => vec![number as u8],
+            0..=0xFF => with(0xA1, &[number as u8]),
+            0x100..=0x7FFF => with(0xA5, &(number as i16).to_le_bytes()),
+            0x8000..=0xFFFF => with(0xA2, &(number as u16).to_le_bytes()),
+            0x1_0000..=0x7FFF_FFFF => with(0xA6, &(number as i32).to_le_bytes()),
+            0x8000_0000..=0xFFFF_FFFF => with(0xA3, &(number as u32).to_le_bytes()),
+            -0x80..=-1 => with(0xA4, &(number as i8).to_le_bytes()),
+            -0x8000..=-0x81 => with(0xA5, &(number as i16).to_le_bytes()),
+            -0x8000_0000..=-0x8001 => with(0xA6, &(number as i32).to_le_bytes()),
+            _ if (number as f32) as i64 == number => with(0x90, &(number as f32).to_le_bytes()),
+            _ => with(0xA7, &number.to_le_bytes()),
+        }
     }
-    bytes
+
+    /// What all records begin with.
+    fn begin(self, kind: &str, at_ms: i64, protocol: i64, options: &[u8], keyspace: Option<&str>) -> Vec<u8> {
+        [
+            field("version"),
+            self.integer(0),
+            field("type"),
+            text(Some(kind)),
+            field("query-start-time"),
+            self.integer(at_ms),
+            field("protocol-version"),
+            self.integer(protocol),
+            field("query-options"),
+            array(options),
+            field("generated-timestamp"),
+            self.integer(i64::MIN),
+            field("generated-now-in-seconds"),
+            self.integer(at_ms / 1_000),
+            field("keyspace"),
+            text(keyspace),
+        ]
+        .concat()
+    }
+
+    pub fn single(self, at_ms: i64, protocol: i64, options: &[u8], keyspace: Option<&str>, query: &str) -> Vec<u8> {
+        [self.begin("single-query", at_ms, protocol, options, keyspace), field("query"), text(Some(query))].concat()
+    }
+
+    pub fn batch(self, at_ms: i64, options: &[u8], kind: &str, queries: &[(&str, &[&[u8]])]) -> Vec<u8> {
+        let mut bytes = self.begin("batch", at_ms, 5, options, None);
+        bytes.extend(
+            [field("batch-type"), text(Some(kind)), field("queries"), self.integer(queries.len() as i64)].concat(),
+        );
+        queries.iter().for_each(|(query, _)| bytes.extend(text(Some(query))));
+        bytes.extend([field("values"), self.integer(queries.len() as i64)].concat());
+        for (_, values) in queries {
+            bytes.extend(self.integer(values.len() as i64));
+            values.iter().for_each(|value| bytes.extend(array(value)));
+        }
+        bytes
+    }
 }

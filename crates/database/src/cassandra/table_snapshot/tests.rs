@@ -103,6 +103,26 @@ fn what_is_no_snapshot_is_refused_with_its_path() {
     assert!(refused(root.path()).contains("nb-3-big-Data.db is empty"));
 }
 
+/// As far as its partitioner (`MetadataSerializer`): one part, its number and place, checksums, and the part.
+fn statistics(partitioner: &str) -> Vec<u8> {
+    let numbers = [1_u32, 0, 0, 20, 0].into_iter().flat_map(u32::to_be_bytes);
+    let length = u16::try_from(partitioner.len()).unwrap().to_be_bytes();
+    numbers.chain(length).chain(partitioner.bytes()).chain(0.01_f64.to_be_bytes()).collect()
+}
+
+#[test]
+fn files_of_another_partitioner_are_refused_before_a_node_meets_them() {
+    let root = tempfile::tempdir().unwrap();
+    sstable_in(root.path(), "carts", 1);
+    let of = |partitioner: &str| {
+        fs::write(root.path().join("carts/nb-1-big-Statistics.db"), statistics(partitioner)).unwrap();
+        TableSnapshot::read(root.path()).map(drop)
+    };
+    assert_eq!(of(PARTITIONER), Ok(()));
+    let said = of("org.apache.cassandra.dht.RandomPartitioner").unwrap_err();
+    assert!(said.contains("nb-1-big-Statistics.db is of org.apache.cassandra.dht.RandomPartitioner"), "{said}");
+}
+
 #[test]
 fn links_and_endless_depths_are_not_followed() {
     let root = tempfile::tempdir().unwrap();
