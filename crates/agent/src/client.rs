@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use database::memcached::{Cached, CachesAt};
 use database::{Client, ClientWork, ExistingError, Found, OwnWork, ReadRecording, TableAt};
 use engine::{Connect, LoadPlan, ReadBack, TrialPlan, Writes};
-use evidence::{CacheAnswer, Series, WriteCheck};
+use evidence::{CacheAnswer, HostSample, Series, WriteCheck};
 use experiment::{Consistency, Definition, LoadLevel, Mix, Replay};
-use monitor::{Monitor, Sources};
+use monitor::{Annotate, Monitor, Sources};
 use process::machine;
 use wire::{
     CacheReads, ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, OwnRows, Reply, RequestError, Second,
@@ -20,6 +20,7 @@ use wire::{
 };
 
 use super::outbox::Outbox;
+use super::sampling::Asked;
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
     match request.endpoint().map(|endpoint| endpoint.product) {
@@ -71,6 +72,10 @@ fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Re
             let client = connect::<C>(&wanted.endpoint, wanted.dataset.fields);
             client.loaded(&wanted.dataset, wanted.keys).map_err(refused)?;
             Ok(Reply::Marked)
+        }
+        ClientRequest::Maintain(wanted) => {
+            let client = connect::<C>(&wanted.endpoint, wanted.dataset.fields);
+            client.maintain().map(Reply::Maintained).map_err(refused)
         }
         ClientRequest::Warm { task, seconds, in_flight, reads_alone } => {
             warm::<C>(&task, (seconds, in_flight), reads_alone, outbox)
@@ -145,13 +150,13 @@ fn take<C: Client>(wanted: &ExistingDataset) -> Result<Reply, RequestError> {
 fn refused(error: ExistingError) -> RequestError {
     let help = match &error {
         ExistingError::Connect { refusal, .. } => refusal.help(),
-        ExistingError::Foreign { .. } | ExistingError::Other { .. } => {
-            Some("name another keyspace in [target] keyspace; iopslab drops nothing".to_owned())
+        ExistingError::Foreign { .. } | ExistingError::NotMade { .. } | ExistingError::Other { .. } => {
+            Some("name another keyspace in [target] keyspace (of PostgreSQL schema); iopslab drops nothing".to_owned())
         }
         ExistingError::Replication { .. } => {
             Some("state its replication_factor in every configuration, or name another keyspace".to_owned())
         }
-        ExistingError::Statement { .. } | ExistingError::Unsupported(_) | ExistingError::Runtime(_) => None,
+        ExistingError::Statement { .. } | ExistingError::Runtime(_) => None,
     };
     RequestError { help, ..RequestError::new(error) }
 }
@@ -290,7 +295,7 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
     };
     let watch = Monitor::start(
         sources,
-        None,
+        said_of_itself::<C>(task),
         Box::new(move |sample| {
             if let Ok(mut samples) = sink.lock() {
                 samples.push(sample);
@@ -322,6 +327,13 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
         measurement_started_unix_ms: now - outcome.began_ago.as_millis() as i64,
         writes,
     })))
+}
+
+/// What a database says of itself to its clients, of which the first asks, added to the samples of that one.
+fn said_of_itself<C: Client>(task: &TrialTask) -> Option<Annotate> {
+    let client = connect::<C>(&task.endpoint, task.dataset.fields);
+    let mut asked = Asked::of(client.metrics().filter(|_| task.number == 0)?);
+    Some(Box::new(move |sample: &mut HostSample| asked.note(&mut sample.database)))
 }
 
 /// Whether what was acknowledged is still there: after everything that is measured.

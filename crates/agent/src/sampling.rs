@@ -64,7 +64,7 @@ pub(super) fn watch(
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A database that is asked beside the samples of its host.
-struct Asked {
+pub(super) struct Asked {
     ask: Sender<()>,
     answers: Receiver<Reported>,
     /// The answer to an earlier sample is still to come.
@@ -72,7 +72,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(mut metrics: Box<dyn MetricsReader>) -> Self {
+    pub(super) fn of(mut metrics: Box<dyn MetricsReader>) -> Self {
         let (ask, asked) = channel();
         let (answer, answers) = channel();
         std::thread::spawn(move || while asked.recv().is_ok_and(|()| answer.send(metrics.read()).is_ok()) {});
@@ -81,7 +81,7 @@ impl Asked {
 
     /// Adds what it says now; nothing where it does not answer at once: an answer that comes later belongs to no
     /// sample.
-    fn note(&mut self, reported: &mut Reported) {
+    pub(super) fn note(&mut self, reported: &mut Reported) {
         if self.is_waiting && self.answers.try_recv().is_err() {
             return;
         }

@@ -78,6 +78,7 @@ mod story;
 use std::collections::BTreeSet;
 
 use carried::CarriedOver;
+use cassandra_model::CASSANDRA;
 use comparisons::Comparisons;
 use figures::Figures;
 use hardware::Hardware;
@@ -256,6 +257,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
     let cache_curves = cache_curve::curves(plan, &cells, &configurations, &figures, margin);
     let mut findings = rules::of_configurations(&configurations);
     findings.extend(rules::unequal_hosts(setups, &input.environment, &ordered));
+    findings.extend(rules::table_bloat(setups, &ordered));
     findings.extend(rules::of_setups(setups, plan.scale()));
     findings.extend(rules::faults_of_plan(&input.run, plan));
     findings.extend(rules::several_volumes(&input.run, plan, &ordered));
@@ -331,11 +333,12 @@ fn database(plan: &Plan, setups: &[Setup], trials: &[&TrialMeasurement]) -> Stri
             let all = experiment::versions(&started.version, setups.iter().map(|setup| &setup.version));
             format!("{} {}", started.product.title, all.join(", "))
         }
-        (Database::Cql, Place::Existing(cluster)) => {
+        (Database::Existing(product), Place::Existing(cluster)) => {
             let how = if cluster.tls.is_some() { ", over TLS" } else { "" };
-            format!("existing CQL cluster at {}{how}", cluster.hosts.join(", "))
+            let what = if **product == CASSANDRA { "CQL cluster" } else { product.title };
+            format!("existing {what} at {}{how}", cluster.hosts.join(", "))
         }
-        (Database::Cql, _) => {
+        (Database::Existing(_), _) => {
             let tools = each_once(trials.iter().filter_map(|t| t.imported()).map(|imported| imported.tool.name()));
             format!("what {} loaded", tools.join(" and "))
         }

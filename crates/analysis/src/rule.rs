@@ -224,6 +224,9 @@ rules! {
     /// Configurations that share a volume had several within a block. A doubt: what machines and volumes differ by is
     /// in that block's ratios, as it is where each has machines of its own.
     SeveralVolumes(crate::rules::several_volumes::SeveralVolumes) "several_volumes" Suspect,
+    /// The table of a database that exists grew from trial to trial. A doubt: blocks spread it over all configurations,
+    /// and what it costs is in the intervals.
+    TableBloat(crate::rules::table_bloat::TableBloat) "table_bloat" Suspect,
     /// A percentile rests on few samples. A doubt about that percentile.
     TooFewSamples(crate::rules::too_few_samples::TooFewSamples) "too_few_samples" Note,
     /// Repetitions lie far apart. A doubt: intervals already contain it.

@@ -163,6 +163,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         | Remark::UnequalNodes(_)
         | Remark::UnequalHosts(_)
         | Remark::SeveralVolumes(_)
+        | Remark::TableBloat(_)
         | Remark::TooFewSamples(_)
         | Remark::RepetitionsSpread(_)
         | Remark::FaultsPlanned(_)

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use archive::JournalEvent;
 use evidence::HostId;
-use experiment::{BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Own, Plan, Snapshot, part_of};
+use experiment::{
+    BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Own, Plan, Setup, Snapshot, part_of,
+};
 use process::{failure, human_duration};
 use wire::{
     ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request, SnapshotFacts,
@@ -164,21 +166,26 @@ fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog
 
 /// Makes sure that every existing cluster of the plan has the data set.
 pub(super) fn provide_existing(run: &mut Run<'_>) -> Result<(), Failure> {
-    let plan = run.plan();
     let mut seen: Vec<&[String]> = Vec::new();
     for setup in run.setups() {
         let Some(hosts) = setup.at.contact_points().filter(|hosts| !seen.contains(hosts)) else { continue };
         seen.push(hosts);
-        let levels = setup.consistency.unwrap_or(plan.target.consistency);
-        let wanted = ExistingDataset {
-            endpoint: run.target.endpoint(hosts.to_vec(), levels, LOAD_TIMEOUT_S),
-            dataset: plan.dataset,
-            keys: keys(plan)?,
-            replication_factor: setup.placement.replication_factor,
-        };
+        let wanted = existing(run, setup, hosts)?;
         provide_in(run, hosts, wanted)?;
     }
     Ok(())
+}
+
+/// The data set in the cluster with these contact points, as a configuration has it.
+pub(super) fn existing(run: &Run<'_>, setup: &Setup, hosts: &[String]) -> Result<ExistingDataset, Failure> {
+    let plan = run.plan();
+    let levels = setup.consistency.unwrap_or(plan.target.consistency);
+    Ok(ExistingDataset {
+        endpoint: run.target.endpoint(hosts.to_vec(), levels, LOAD_TIMEOUT_S),
+        dataset: plan.dataset,
+        keys: keys(plan)?,
+        replication_factor: setup.placement.replication_factor,
+    })
 }
 
 /// Makes sure that the cluster with these contact points has the data set.

@@ -14,10 +14,26 @@ const PASSWORD: &str = "IOPSLAB_PASSWORD";
 /// Mode bits by which others than a file's owner read it.
 const READ_BY_OTHERS: u32 = 0o044;
 
-/// The user with the password from `file`, or else from the environment. `place` says where a file could be named.
-pub fn login(user: &str, file: Option<&str>, place: &str) -> Result<Login, Failure> {
-    let (password, source) = match file {
-        Some(file) => {
+/// Where the password of a user is.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'p> {
+    /// In this file.
+    File(&'p str),
+    /// In this variable of the environment.
+    Environment(&'p str),
+}
+
+impl<'p> Place<'p> {
+    /// The one that is stated; else the variable that is usual.
+    pub fn of(file: Option<&'p str>, variable: Option<&'p str>) -> Self {
+        file.map_or(Self::Environment(variable.unwrap_or(PASSWORD)), Self::File)
+    }
+}
+
+/// The user with the password from there. `file_key` says where a file could be named.
+pub fn login(user: &str, place: Place<'_>, file_key: &str) -> Result<Login, Failure> {
+    let (password, source) = match place {
+        Place::File(file) => {
             let text = read(file, "the password")?;
             let password = text.trim_end_matches(['\r', '\n']).to_owned();
             if password.is_empty() {
@@ -26,15 +42,15 @@ pub fn login(user: &str, file: Option<&str>, place: &str) -> Result<Login, Failu
             }
             (password, PasswordSource::File(file.to_owned()))
         }
-        None => {
-            let password = std::env::var(PASSWORD).unwrap_or_default();
+        Place::Environment(variable) => {
+            let password = std::env::var(variable).unwrap_or_default();
             if password.is_empty() {
                 return Err(Failure::input(format!(
-                    "no password for user {user}: {PASSWORD} is not set, and no file is named"
+                    "no password for user {user}: {variable} is not set, and no file is named"
                 ))
-                .help(format!("set {PASSWORD} to the password, or name its file: {place}")));
+                .help(format!("set {variable} to the password, or name its file: {file_key}")));
             }
-            (password, PasswordSource::Environment(PASSWORD.to_owned()))
+            (password, PasswordSource::Environment(variable.to_owned()))
         }
     };
     Ok(Login { user: user.to_owned(), password, source })

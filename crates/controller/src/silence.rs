@@ -148,7 +148,11 @@ impl Work {
                 let read_back_s = if task.check_writes { task.dataset.records as f64 / READ_BACK_PER_S } else { 0.0 };
                 load_s(&task.shape) + read_back_s
             }
-            ClientRequest::Take(_) | ClientRequest::Loaded(_) => ORDER_S,
+            ClientRequest::Take(_) => ORDER_S,
+            // A table is read whole, and its indexes are made anew.
+            ClientRequest::Loaded(of) | ClientRequest::Maintain(of) => {
+                ORDER_S + 3.0 * of.dataset.payload_bytes() as f64 / BYTES_PER_S
+            }
             ClientRequest::Close => LOOK_S,
         }
     }

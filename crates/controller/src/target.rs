@@ -7,7 +7,7 @@ use wire::Endpoint;
 
 use crate::secrets;
 
-/// The database's keyspace and the way into it.
+/// The database's keyspace (of PostgreSQL its database) and the way into it.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     product: &'static Product,
@@ -19,18 +19,20 @@ impl Target {
     /// That of a plan; password and certificates are read here.
     pub fn of(plan: &Plan) -> Result<Self, Failure> {
         let product = plan.target.database.product();
-        let Some(ExistingCluster { keyspace, data_centre, user, password_file, tls, .. }) = plan.place.existing()
-        else {
+        let Some(cluster) = plan.place.existing() else {
             return Ok(Self { product, keyspace: KEYSPACE.to_owned(), access: Access::default() });
         };
-        let login = |user: &String| secrets::login(user, password_file.as_deref(), "password_file in [target]");
+        let ExistingCluster { keyspace, dbname, data_centre, user, password_file, password_env, tls, .. } = cluster;
+        let place = secrets::Place::of(password_file.as_deref(), password_env.as_deref());
+        let login = |user: &String| secrets::login(user, place, "password_file in [target]");
         Ok(Self {
             product,
-            keyspace: keyspace.clone(),
+            keyspace: dbname.as_ref().unwrap_or(keyspace).clone(),
             access: Access {
                 login: user.as_ref().map(login).transpose()?,
                 tls: tls.as_ref().map(secrets::tls).transpose()?,
                 data_centre: data_centre.clone(),
+                schema: dbname.as_ref().map(|_| keyspace.clone()),
             },
         })
     }

@@ -1,10 +1,11 @@
 //! The seam on the client's side: what a product's client is besides the engine's [`Connect`].
 
 use engine::Connect;
-use experiment::{Dataset, KeyFormat};
+use experiment::{Dataset, KeyFormat, TableBefore};
 
 use crate::existing::{ExistingError, Found};
 use crate::own::OwnWork;
+use crate::server::MetricsReader;
 use crate::table_at::TableAt;
 
 /// The client of a product.
@@ -38,4 +39,19 @@ pub trait Client: Connect + Sync + Sized {
     /// # Errors
     /// There is no connection, or a statement fails.
     fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError>;
+
+    /// Brings the table there to a state that is alike before each trial, where trials of this product leave something
+    /// behind in it.
+    ///
+    /// # Errors
+    /// There is no connection, or a statement fails.
+    fn maintain(&self) -> Result<Option<TableBefore>, ExistingError> {
+        Ok(None)
+    }
+
+    /// What a database that exists says of itself to whoever asks for records there; `None`: nothing, or an agent
+    /// beside it asks.
+    fn metrics(&self) -> Option<Box<dyn MetricsReader>> {
+        None
+    }
 }

@@ -20,7 +20,7 @@ use crate::session::{self, Refusal};
 use crate::table_at::TableAt;
 
 /// Says which data set is in the table beside it.
-const MARKS: &str = "iopslab_dataset";
+pub(crate) const MARKS: &str = "iopslab_dataset";
 /// Schema changes wait for all nodes.
 const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -54,9 +54,12 @@ pub enum ExistingError {
     /// The keyspace keeps another number of replicas.
     #[error("keyspace {keyspace} keeps {there} replicas of each record, the experiment states {wanted}")]
     Replication { keyspace: String, there: String, wanted: u32 },
-    /// Nothing is loaded into what somebody else owns of this product.
-    #[error("iopslab loads nothing into a {0} of somebody else's yet")]
-    Unsupported(&'static str),
+    /// There is something of that name already.
+    #[error("{table} is there, and iopslab has not made it")]
+    NotMade {
+        /// Schema and table.
+        table: String,
+    },
     /// No runtime for the connection.
     #[error("cannot start the connection: {0}")]
     Runtime(#[from] std::io::Error),
@@ -223,7 +226,7 @@ impl Existing {
 }
 
 /// What a data set is, in words that compare: `1000 records of 10 x 100 B, ...`.
-fn definition(dataset: &Dataset, keys: KeyFormat) -> String {
+pub(crate) fn definition(dataset: &Dataset, keys: KeyFormat) -> String {
     let Dataset { records, fields, field_length, compressibility, seed } = dataset;
     let order = if keys.hashed { "hashed" } else { "ordered" };
     format!(

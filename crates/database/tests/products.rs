@@ -15,6 +15,9 @@ mod settings_list;
 mod shared;
 #[path = "products/stage.rs"]
 mod stage;
+#[cfg(feature = "tls")]
+#[path = "products/theirs.rs"]
+mod theirs;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -254,6 +254,8 @@ impl TrialRecord {
             moments.into_iter().flatten().try_for_each(|at| check_seconds("a moment of a fault", at))?;
         }
         self.writes.as_ref().map_or(Ok(()), WriteCheck::check)?;
+        let mut of_table = self.table.iter().flat_map(|table| [table.dead_rows, table.bytes]);
+        of_table.try_for_each(|number| check_counted("a number of its table", number))?;
         let of_volumes = self.modified.len().max(self.data_volumes.len());
         let hosts = self.nodes.len().max(self.clients.len()).max(of_volumes);
         if hosts > MOST_HOSTS {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{Cell, FORMAT_VERSION, IoLimits, LoadLevel, OperationKind, SettingsInForce, VolumeLevel, VolumeRole};
+use experiment::{
+    Cell, FORMAT_VERSION, IoLimits, LoadLevel, OperationKind, SettingsInForce, TableBefore, VolumeLevel, VolumeRole,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{BacklogFound, Clock, FaultRecord, Fork, HostId, Imported, Rest, Warmed, WriteCheck};
@@ -154,6 +156,9 @@ pub struct TrialRecord {
     pub overhead: Option<Overhead>,
     /// The database process that it was measured on; `None`: nobody started one for the run.
     pub fork: Option<Fork>,
+    /// Its table before it, where that is in a database that exists and was seen to; `None`: it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableBefore>,
 }
 
 /// A volume of EBS that was modified, or of which that was asked.
@@ -326,6 +331,7 @@ impl TrialRecord {
             writes: None,
             overhead: None,
             fork: None,
+            table: None,
         }
     }
 

@@ -13,6 +13,8 @@ pub struct Access {
     pub tls: Option<Tls>,
     /// Data centre whose nodes are asked; `None`: any.
     pub data_centre: Option<String>,
+    /// Of PostgreSQL: the schema that has the table, where the database is somebody else's; `None`: the usual one.
+    pub schema: Option<String>,
 }
 
 /// A user with its password.
@@ -109,6 +111,7 @@ mod tests {
                 verify_host_name: true,
             }),
             data_centre: None,
+            schema: None,
         };
         let shown = format!("{access:?} {access:#?}");
         assert!(shown.contains("lab") && shown.contains("me.key"), "{shown}");

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Arrivals, Definition};
 
 use crate::{
-    Adaptive, ClientCost, ConsistencyLevels, DataLayout, Own, PRODUCTS, Place, Placement, Started, VolumeKind,
-    WatchedNode,
+    Adaptive, ClientCost, ConsistencyLevels, DataLayout, Own, Place, Placement, Started, VolumeKind, WatchedNode,
 };
 use product::Product;
 
@@ -72,8 +71,8 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Database {
-    /// Whatever speaks CQL: that of a cluster that exists.
-    Cql,
+    /// That of a cluster that exists: whatever speaks the protocol of this product.
+    Existing(#[serde(with = "crate::product_name")] &'static Product),
     /// One that iopslab starts.
     #[serde(untagged)]
     Started(Started),
@@ -84,7 +83,7 @@ impl Database {
     pub fn product(&self) -> &'static Product {
         match self {
             Self::Started(started) => started.product,
-            Self::Cql => PRODUCTS[0],
+            Self::Existing(product) => *product,
         }
     }
 
@@ -92,7 +91,7 @@ impl Database {
     pub fn version(&self) -> Option<&str> {
         match self {
             Self::Started(started) => Some(&started.version),
-            Self::Cql => None,
+            Self::Existing(_) => None,
         }
     }
 }

@@ -9,8 +9,8 @@ use workload::{Definition, Distribution, Mix, OperationKind};
 
 use crate::{
     Caches, Cell, Configuration, ConfigurationMoney, ConfiguredVolume, Consistency, ConsistencyLevels, Database,
-    Dataset, DecisionRules, FORMAT_VERSION, Instance, Job, LoadLevel, Money, Patience, Place, Placement, Plan,
-    PlannedTrial, Setup, SetupAt, Setups, Target, TrialShape, VolumeKind, VolumeRole, VolumeSetup,
+    Dataset, DecisionRules, FORMAT_VERSION, Instance, Job, LoadLevel, Money, PRODUCTS, Patience, Place, Placement,
+    Plan, PlannedTrial, Setup, SetupAt, Setups, Target, TrialShape, VolumeKind, VolumeRole, VolumeSetup,
 };
 
 /// What stands where something is not stated.
@@ -95,7 +95,10 @@ impl ImportedRun {
             question: self.question.clone(),
             baseline: self.baseline.clone(),
             // No address is known, nor a level.
-            target: Target { database: Database::Cql, consistency: ConsistencyLevels::all(Consistency::One) },
+            target: Target {
+                database: Database::Existing(PRODUCTS[0]),
+                consistency: ConsistencyLevels::all(Consistency::One),
+            },
             place: Place::Imported,
             patience: Patience::default(),
             dataset: Dataset { records: 0, fields: 0, field_length: 0, compressibility: 0.0, seed: 0 },

@@ -87,7 +87,7 @@ pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use draft::{Draft, Origins, RecordShape, draft};
 pub use ebs_cards::EbsCards;
-pub use existing::{ExistingCluster, IdentityFiles, TlsFiles};
+pub use existing::{ExistingCluster, IdentityFiles, TableBefore, TlsFiles};
 pub use experiment::{
     Configuration, ConfiguredVolume, Database, Dataset, Experiment, Find, Instance, Load, LoadLevel, Patience, Target,
     part_of,

@@ -7,7 +7,7 @@ pub(crate) use cassandra_model::kept_table_option;
 use product::{Product, Settings, SettingsSection, ShapesFiles, choice};
 use serde::{Deserialize, Serialize};
 
-/// All products. The first is that of a file that names none, and of clusters that exist: they speak its protocol.
+/// All products. The first is that of a file that names none; a cluster that exists speaks its protocol then.
 pub static PRODUCTS: [&Product; 2] = [&cassandra_model::CASSANDRA, &postgresql_model::POSTGRESQL];
 
 /// A product in a version, started by iopslab. In files `{"cassandra": {"version": "5.0.9"}}`.

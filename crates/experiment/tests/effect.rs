@@ -129,6 +129,76 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
     ]);
 }
 
+/// The lines of an existing PostgreSQL, with these after them.
+fn postgresql(more: &str) -> String {
+    let target = "[target]\ndatabase = \"postgresql\"\nhosts = [\"db.example:5432\"]\n";
+    with("[dataset]", &format!("{target}{more}\n[dataset]"))
+}
+
+#[test]
+fn an_existing_postgresql_is_named_with_its_database_its_schema_and_its_user() {
+    const KEYS: &str = "dbname = \"app\"\nschema = \"lab\"\nuser = \"bench\"";
+    let experiment = to_run(&postgresql(&format!("{KEYS}\npassword_env = \"PGPASSWORD\"")), Provider::Local).unwrap();
+    assert_eq!((experiment.target.database.product().name, experiment.target.database.version()), ("postgresql", None));
+    let cluster = experiment.place.existing().unwrap();
+    assert_eq!((cluster.keyspace.as_str(), cluster.dbname.as_deref()), ("lab", Some("app")));
+    assert_eq!((cluster.user.as_deref(), cluster.password_env.as_deref()), (Some("bench"), Some("PGPASSWORD")));
+    let stored = serde_json::to_value(&experiment.target.database).unwrap();
+    assert_eq!(stored, serde_json::json!({"existing": "postgresql"}));
+    assert_eq!(serde_json::from_value::<experiment::Database>(stored).unwrap(), experiment.target.database);
+
+    let target = |lines: &str| with("[dataset]", &format!("[target]\n{lines}\n[dataset]"));
+    let cql = "hosts = [\"h:9042\"]\nkeyspace = \"lab\"";
+    each_refused(&[
+        (postgresql("dbname = \"app\"\nuser = \"bench\""), "x.toml:5:9: `hosts` without `schema`"),
+        (postgresql("schema = \"lab\"\nuser = \"bench\""), "x.toml:5:9: `hosts` of PostgreSQL without `dbname`"),
+        (postgresql("dbname = \"app\"\nschema = \"lab\""), "x.toml:5:9: `hosts` of PostgreSQL without `user`"),
+        (postgresql(&KEYS.replace("lab", "Lab")), "x.toml:7:10: `Lab` is no name of a schema here"),
+        (postgresql(&format!("{KEYS}\nkeyspace = \"lab\"")), "x.toml:9:12: `keyspace` is for a CQL cluster"),
+        (
+            postgresql(&format!("{KEYS}\npassword_file = \"p\"\npassword_env = \"P\"")),
+            "x.toml:10:16: `password_env` and `password_file` exclude each other",
+        ),
+        (
+            postgresql(&format!("{KEYS}\npassword_env = \"correct horse\"")),
+            "x.toml:9:16: `password_env` is the name of a variable of the environment",
+        ),
+        (
+            postgresql(KEYS).replacen("[\"db.example:5432\"]", "[\"a:5432\", \"b:5432\"]", 1),
+            "x.toml:5:9: 2 hosts of PostgreSQL: all requests go to one server",
+        ),
+        (postgresql(KEYS).replacen("example:5432", "example", 1), "x.toml:5:9: `db.example` has no port"),
+        (
+            postgresql(&format!("{KEYS}\n[[target.node]]\nssh = \"db\"")),
+            "`node` with PostgreSQL: nobody watches its machine yet",
+        ),
+        (postgresql(&format!("{KEYS}\nversion = \"18.3\"")), "x.toml:5:9: `hosts` and `version` exclude each other"),
+        (
+            postgresql(KEYS).replacen("size_gib = 320 }", "size_gib = 320 }\nnodes = 3", 1),
+            "nodes = 3 of a: iopslab starts PostgreSQL as one node",
+        ),
+        (
+            postgresql(KEYS).replacen(
+                "size_gib = 320 }",
+                "size_gib = 320 }\nsettings.postgresql = { checkpoint_timeout = \"15min\" }",
+                1,
+            ),
+            "settings of a: iopslab changes none of a cluster that exists",
+        ),
+        (
+            postgresql(KEYS).replacen("update = 0.2", "insert = 0.2", 1),
+            "`w` inserts, and nothing is restored in an existing cluster",
+        ),
+        (
+            format!("{}[[fault]]\nkind = \"node-kill\"\nat_s = 5\n", postgresql(KEYS)),
+            "[[fault]] with an existing cluster: its nodes are not iopslab's to stop",
+        ),
+        (format!("{}[provider.local]\nscale = 4\n", postgresql(KEYS)), "nothing of it can be divided by a scale"),
+        (target(&format!("{cql}\nschema = \"lab\"")), "x.toml:6:10: `schema` is for PostgreSQL"),
+        (target("dbname = \"app\""), "x.toml:4:10: `dbname` is for an existing cluster, and [target] names none"),
+    ]);
+}
+
 #[test]
 fn keys_that_contradict_the_rest_are_refused() {
     let distribution = |of: &str| with("update = 0.2", &format!("update = 0.2\ndistribution = {of}"));

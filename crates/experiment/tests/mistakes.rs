@@ -119,7 +119,7 @@ fn every_wrong_input_is_refused_at_its_place() {
         ("[dataset]", "[target]\ndatabase = \"mongodb\"\n[dataset]", "unknown database `mongodb`"),
         ("[dataset]", "[target]\nversion = \"4.1.0\"\n[dataset]", "version `4.1.0` is not supported"),
         ("[dataset]", "[target]\nconsistency = \"quorom\"\n[dataset]", "did you mean `quorum`?"),
-        ("[dataset]", "[target]\ndatabase = \"cassandra\"\nhosts = [\"h:1\"]\n[dataset]", "exclude each other"),
+        ("[dataset]", "[target]\nversion = \"5.0.9\"\nhosts = [\"h:1\"]\n[dataset]", "exclude each other"),
         ("name = \"w\"", "ycsb = \"nowhere\"\nname = \"w\"", "exclude each other"),
         (
             "[[workload]]",

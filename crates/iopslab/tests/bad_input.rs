@@ -157,6 +157,19 @@ fn nodes_that_cannot_be_reached_are_refused_before_anything_begins() {
 }
 
 #[test]
+fn a_password_that_is_nowhere_is_asked_for_before_anything_begins() {
+    let lab = Laboratory::new();
+    let target = "[target]\ndatabase = \"postgresql\"\nhosts = [\"127.0.0.1:1\"]\ndbname = \"app\"\nschema = \"lab\"\n\
+                  user = \"bench\"\npassword_env = \"NOBODY_SETS_THIS\"\n[dataset]";
+    lab.write("theirs.toml", &SIMULATED.replacen("[dataset]", target, 1));
+    let output = lab.output(&["run", "theirs.toml"]);
+    let stderr = unwrapped(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("no password for user bench: NOBODY_SETS_THIS is not set"), "{stderr}");
+    assert!(!lab.path().join("runs").exists(), "nothing has begun");
+}
+
+#[test]
 fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
     let stderr = refused(&format!("{SIMULATED}\n[objective]\np99_m = 10\n"));
     assert!(stderr.contains("did you mean `p99_ms`?"), "{stderr}");

@@ -243,6 +243,7 @@ impl Shared {
                 return Ok(Reply::Taken { whole: true, left_out: Vec::new() });
             }
             ClientRequest::Loaded(_) => return Ok(Reply::Marked),
+            ClientRequest::Maintain(_) => return Ok(Reply::Maintained(None)),
             ClientRequest::Warm { .. } => return Ok(Reply::Warm(WarmRound { operations: 0, cache: None })),
             ClientRequest::Close => return Ok(Reply::Closed),
             ClientRequest::Trial(task) => task,

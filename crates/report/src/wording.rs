@@ -120,6 +120,7 @@ fn words(remark: &Remark) -> Words {
         Remark::UnequalNodes(of) => nodes::unequal(of),
         Remark::UnequalHosts(of) => hosts::unequal(of),
         Remark::SeveralVolumes(of) => hosts::several_volumes(of),
+        Remark::TableBloat(of) => storage::table_bloat(of),
         Remark::FaultsPlanned(of) => faults::faults_planned(of),
         Remark::FaultNotAsPlanned(of) => faults::not_as_planned(of),
         Remark::WritesLost(of) => faults::writes_lost(of),

@@ -99,6 +99,7 @@ impl Reply {
                 counted("the bytes of a data set", warmed.of_bytes)
             }
             Self::Initialised { how, .. } => counted("the bytes of a volume", how.bytes),
+            Self::Maintained(Some(table)) => counted("a number of a table", table.dead_rows.max(table.bytes)),
             Self::Loaded(loaded) => counted("the records that were loaded", loaded.records),
             Self::Observed(observed) => length("the time in which a node was watched", observed.seconds),
             Self::Sampled { rows, .. } => rows.iter().try_for_each(|of| counted("the rows of a table", of.rows)),
@@ -107,7 +108,8 @@ impl Reply {
                 let cache = round.cache.as_ref();
                 cache.map_or(Ok(()), |cache| counted("the reads of a cache", cache.reads.max(cache.hits)))
             }
-            Self::Hello { .. }
+            Self::Maintained(None)
+            | Self::Hello { .. }
             | Self::Checked(_)
             | Self::Opened { .. }
             | Self::Watched(_)

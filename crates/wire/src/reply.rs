@@ -3,7 +3,7 @@
 use std::fmt;
 
 use evidence::{Environment, Initialised, KeptDataSet, Warmed};
-use experiment::{CountedRows, StatementSample};
+use experiment::{CountedRows, StatementSample, TableBefore};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -193,6 +193,8 @@ pub enum Reply {
     },
     /// To `Loaded`.
     Marked,
+    /// To `Maintain`; `None`: its product has nothing to do there.
+    Maintained(Option<TableBefore>),
     /// To `Load`.
     Loaded(LoadedDataset),
     /// To `Warm`.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Endpoint, ExistingDataset, Needs, OwnRows, Transfer, TrialTask, UnderTest, WatchTask};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 26;
+pub const PROTOCOL: u32 = 27;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -194,6 +194,8 @@ pub enum ClientRequest {
     Take(Box<ExistingDataset>),
     /// The whole data set is in that cluster now.
     Loaded(Box<ExistingDataset>),
+    /// Bring its table there to a state that is alike before each trial.
+    Maintain(Box<ExistingDataset>),
     /// Insert a part of the data set, or write one again.
     Load {
         /// Where the database listens.
@@ -234,7 +236,7 @@ impl ClientRequest {
     /// The database that is to be asked.
     pub fn endpoint(&self) -> Option<&Endpoint> {
         match self {
-            Self::Take(existing) | Self::Loaded(existing) => Some(&existing.endpoint),
+            Self::Take(existing) | Self::Loaded(existing) | Self::Maintain(existing) => Some(&existing.endpoint),
             Self::Load { endpoint, .. } => Some(endpoint),
             Self::Warm { task, .. } | Self::Trial(task) => Some(&task.endpoint),
             Self::Close => None,

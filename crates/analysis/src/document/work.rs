@@ -6,7 +6,7 @@ use reported::{ALL, Figure, Reports};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What the database reported of the measured window: medians over a cell's valid trials, all nodes together. A figure
-/// that no database was asked for (a cluster that exists, the simulator), or that it does not have (a cache that is
+/// that no database was asked for (a CQL cluster that exists, the simulator), or that it does not have (a cache that is
 /// off), is null.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DatabaseFigures(Vec<(&'static Figure, Option<f64>)>);

@@ -44,6 +44,7 @@ pub mod several_volumes;
 pub mod slow_change_possible;
 pub mod stall;
 pub mod still_rising;
+pub mod table_bloat;
 pub mod throttle_slices;
 pub mod through_driver;
 pub mod too_few_samples;
@@ -315,6 +316,11 @@ pub fn of_setups(setups: &[Setup], scale: f64) -> Vec<Finding> {
 /// all of the run.
 pub fn unequal_hosts(setups: &[Setup], environment: &Value, trials: &[&TrialMeasurement]) -> Vec<Finding> {
     of_each(setups, |setup| unequal_hosts::of_setup(setup, environment, trials))
+}
+
+/// Findings on configurations whose table has grown in a database that exists; `trials` are all of the run.
+pub fn table_bloat(setups: &[Setup], trials: &[&TrialMeasurement]) -> Vec<Finding> {
+    of_each(setups, |setup| table_bloat::of_configuration(&setup.configuration, trials))
 }
 
 fn of_each<F: Into<Remark>>(setups: &[Setup], seen: impl Fn(&Setup) -> Option<Seen<F>>) -> Vec<Finding> {

@@ -50,6 +50,7 @@ pub(super) fn record(
         writes: measured.and_then(|m| m.writes.clone()),
         overhead: overheads.reduce(slowest),
         fork: state.started.values().next().and_then(|started| started.fork),
+        table: state.table.clone(),
         ..TrialRecord::of(cell, planned.block)
     }
 }
@@ -103,6 +104,20 @@ fn node(host: HostId, setup: &Setup, state: &TrialState, stopped: Option<&Stoppe
     }
 }
 
+/// What a database without a host of the run said of itself to its first client, as samples of its own: of its host
+/// they have nothing.
+fn said_to_client(samples: &mut BTreeMap<HostId, Vec<HostSample>>) -> Option<Vec<HostSample>> {
+    let of_client = samples.get_mut(&HostId::CLIENT)?;
+    let said = of_client.iter_mut().filter(|sample| !sample.database.is_empty()).map(|sample| HostSample {
+        t_s: sample.t_s,
+        unix_ms: sample.unix_ms,
+        database: std::mem::take(&mut sample.database),
+        ..HostSample::default()
+    });
+    let said: Vec<HostSample> = said.collect();
+    (!said.is_empty()).then_some(said)
+}
+
 /// Stores a trial: it appears whole or not at all.
 pub(super) fn store(
     run: &Run<'_>,
@@ -126,6 +141,10 @@ pub(super) fn store(
             }
         }
     }
+    if record.nodes.is_empty() {
+        let said = said_to_client(&mut samples);
+        samples.extend(said.map(|said| (HostId::DATABASE, said)));
+    }
     let began = Instant::now();
     run.directory.write_trial(record, &intervals, &samples, logs)?;
     tracing::info!(seconds = began.elapsed().as_secs_f64(), "the trial is stored");
@@ -134,4 +153,29 @@ pub(super) fn store(
         block: record.block,
         valid: record.validity == Validity::Valid,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn sample(unix_ms: i64, database: Value) -> HostSample {
+        HostSample { unix_ms, database: serde_json::from_value(database).unwrap(), ..HostSample::default() }
+    }
+
+    #[test]
+    fn what_a_database_says_to_its_client_stands_in_samples_of_its_own() {
+        let counted = json!({ "postgresql_wal_bytes": 7.0 });
+        let mut asking = sample(2, counted.clone());
+        asking.host.process_cpu_s = Some(3.0);
+        let mut samples = BTreeMap::from([(HostId::CLIENT, vec![sample(1, json!({})), asking])]);
+        assert_eq!(said_to_client(&mut samples), Some(vec![sample(2, counted)]));
+        let of_client = &samples[&HostId::CLIENT];
+        assert!(of_client.iter().all(|sample| sample.database.is_empty()));
+        assert_eq!(of_client[1].host.process_cpu_s, Some(3.0));
+        // Cassandra says nothing there.
+        assert_eq!(said_to_client(&mut samples), None);
+    }
 }

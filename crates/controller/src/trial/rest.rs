@@ -10,15 +10,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ::evidence::{Cause, HostId, Rest, RestRound, Warmed};
-use experiment::{CacheState, LoadLevel};
+use experiment::{CacheState, LoadLevel, Setup, TableBefore};
 use wire::{ClientRequest, DatabaseRequest, Reply, Request, ToRest, TrialTask, Usage, WarmRound};
 
 use super::database::{Parts, ask_nodes, sample_keys, task};
 use super::state::TrialState;
 use crate::agents::conversation::all_or_gravest;
-use crate::hosts;
 use crate::run::Run;
 use crate::run_failure::{Failure, Next, answer};
+use crate::{dataset, hosts};
 
 /// Seconds of a round in which code is compiled.
 const CODE_ROUND_S: f64 = 2.0;
@@ -50,6 +50,9 @@ enum Purpose {
 /// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force.
 /// Nodes that are only watched, and simulated ones, have nothing to be brought to.
 pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+    if let Some(hosts) = parts.setup.at.contact_points() {
+        state.table = maintain(run, parts.setup, hosts)?;
+    }
     let wanted: BTreeMap<HostId, ToRest> =
         state.started.iter().filter_map(|(host, started)| Some((*host, started.to_rest?))).collect();
     if wanted.is_empty() {
@@ -62,6 +65,30 @@ pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
     state.rest_s = began.elapsed().as_secs_f64();
     state.rests = rests;
     brought
+}
+
+/// The table in a database that exists, brought to the state that it has before each trial.
+fn maintain(run: &mut Run<'_>, setup: &Setup, hosts: &[String]) -> Result<Option<TableBefore>, Failure> {
+    run.agents.screen.doing("bringing the table to rest", "");
+    let request = Request::Client(ClientRequest::Maintain(Box::new(dataset::existing(run, setup, hosts)?)));
+    let table = match run.agents.call(HostId::CLIENT, request, answer!(Reply::Maintained(table) => table)) {
+        Err(Failure::Refused { error, .. }) => {
+            let (database, how) = ("the database".to_owned(), "could not be brought to rest");
+            return Err(Failure::DidNotStart { database, how, error });
+        }
+        other => other?,
+    };
+    let not_counted = table.as_ref().map_or(&[][..], |table| table.not_counted.as_slice());
+    if !not_counted.is_empty() {
+        run.agents.screen.note(&format!("a server of this release does not count {}", not_counted.join(", ")));
+    }
+    if let Some(refused) = table.as_ref().and_then(|table| table.no_checkpoint.as_ref()) {
+        run.agents.screen.note(&format!(
+            "no checkpoint before trials ({refused}): one may come in a trial because of what went before; GRANT \
+             pg_checkpoint TO the user has it done"
+        ));
+    }
+    Ok(table)
 }
 
 struct Resting<'a, 'r> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use evidence::{
     BacklogFound, Cause, ClockReading, FaultRecord, HostId, HostSample, MOST_SAMPLES, ModifiedVolume, Rest, Validity,
 };
+use experiment::TableBefore;
 use wire::StartedTrial;
 
 use super::clients::Measured;
@@ -32,6 +33,8 @@ pub(super) struct TrialState {
     pub rests: BTreeMap<HostId, Rest>,
     /// Seconds that took.
     pub rest_s: f64,
+    /// Its table before it, in a database that exists.
+    pub table: Option<TableBefore>,
     pub validity: Validity,
 }
 
@@ -80,6 +83,7 @@ impl TrialState {
             clocks_at_end: BTreeMap::new(),
             rests: BTreeMap::new(),
             rest_s: 0.0,
+            table: None,
             validity: Validity::Valid,
         }
     }

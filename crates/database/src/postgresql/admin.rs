@@ -11,6 +11,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row};
 
 use super::conf::SUPERUSER;
+use super::way::Way;
+use crate::session::Refusal;
 
 /// Why a node does not do what it is asked.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +21,9 @@ pub enum AdminError {
     /// No connection.
     #[error("cannot connect to PostgreSQL by its socket in {}: {source}", socket.display())]
     Connect { socket: PathBuf, source: tokio_postgres::Error },
+    /// Nobody is let in over the network.
+    #[error("cannot connect to PostgreSQL: {0}")]
+    Refused(Refusal),
     /// No runtime for the connection.
     #[error("cannot start the connection: {0}")]
     Runtime(std::io::Error),
@@ -71,6 +76,19 @@ impl Admin {
         let silent = |_| AdminError::NoAnswer { statement: format!("a connection in {}", socket.display()), patience };
         let failed = |source| AdminError::Connect { socket: socket.to_owned(), source };
         let client = connected.map_err(silent)?.map_err(failed)?;
+        Ok(Self { runtime, client })
+    }
+
+    /// To a server over the network, with what its user may do.
+    ///
+    /// # Errors
+    /// Nobody answers there in time, or nobody is let in.
+    pub(crate) fn by(way: &Way, patience: Duration) -> Result<Self, Refusal> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Refusal::Other(error.to_string()))?;
+        let connected = runtime.block_on(async { tokio::time::timeout(patience, way.open()).await });
+        let silent = |_| Refusal::Other(format!("no answer within {} s", patience.as_secs_f64()));
+        let client = connected.map_err(silent)?.map_err(|error| way.refusal(&error))?;
         Ok(Self { runtime, client })
     }
 

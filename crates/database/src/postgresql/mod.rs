@@ -12,7 +12,9 @@
 //! | `own_schema`, `described` | schema of the user's own, and its tables as the server has them |
 //! | `form` | values in its binary form |
 //! | `counters`, `in_force` | what it counts of itself; whether its settings are in force |
+//! | `way`, `encrypted` | the way in over the network: who asks, TLS, why nobody is let in |
 //! | `client` | the client: pooled connections, prepared statements, COPY |
+//! | `existing` | the data set in a server that somebody else owns |
 //! | [`PostgreSql`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
 mod admin;
@@ -23,6 +25,9 @@ mod control_file;
 mod counters;
 mod described;
 mod distribution;
+#[cfg(feature = "tls")]
+mod encrypted;
+mod existing;
 mod family;
 mod form;
 mod in_force;
@@ -34,6 +39,7 @@ mod own_schema;
 mod schema;
 mod server;
 mod wal;
+mod way;
 
 pub use admin::{Admin, AdminError};
 pub use client::{PostgresConnect, PostgresDriver};

@@ -1,6 +1,7 @@
 //! The one way into a CQL database: who asks, whether it is encrypted, which nodes, and why nobody is let in.
 //!
-//! The load, the checks of a data set and the control connection all come through here.
+//! The load, the checks of a data set and the control connection all come through here. PostgreSQL has a way of its own
+//! (`postgresql::way`), with the same certificates and the same reasons.
 
 mod refusal;
 #[cfg(feature = "tls")]
@@ -14,6 +15,10 @@ use scylla::client::session_builder::SessionBuilder;
 use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 
 pub use refusal::Refusal;
+#[cfg(feature = "tls")]
+pub(crate) use refusal::of_rustls;
+#[cfg(feature = "tls")]
+pub(crate) use tls::context as tls_context;
 
 /// Whether this program can encrypt its connections.
 pub const HAS_TLS: bool = cfg!(feature = "tls");

@@ -27,6 +27,9 @@ pub enum Refusal {
     /// The server hung up on a connection that was not encrypted.
     #[error("it closes the connection without an answer, as a server does that takes TLS alone ({said})")]
     Closed { said: String },
+    /// The server says itself that it lets nobody in who is not encrypted.
+    #[error("it takes encrypted connections alone ({said})")]
+    Unencrypted { said: String },
     /// The server does not speak TLS.
     #[error("its answer is not TLS: this port takes connections without encryption")]
     Plain,
@@ -76,11 +79,16 @@ impl Refusal {
             }
             Self::Login { user, .. } => {
                 return Some(format!(
-                    "check both with: cqlsh -u {user}; the password is asked for there, and taken from its place here"
+                    "check both with: cqlsh -u {user} (of PostgreSQL: psql -U {user}); the password is asked for \
+                     there, and taken from its place here"
                 ));
             }
             Self::Closed { .. } => "state tls in [target] (docs/existing-clusters.md), or --tls; else look at its log",
-            Self::Plain => "leave out tls, or name the port that takes TLS (native_transport_port_ssl)",
+            Self::Unencrypted { .. } => "state tls in [target] (docs/existing-clusters.md)",
+            Self::Plain => {
+                "leave out tls, or name the port that takes TLS (native_transport_port_ssl); PostgreSQL takes it on \
+                 its own port with ssl = on"
+            }
             Self::Authority { .. } => {
                 "name the authority that signed the cluster's certificates: tls = { ca_file = \"...\" }, \
                  or --tls-ca FILE"
@@ -172,8 +180,9 @@ fn of_tls(cause: &ConnectionError, tls: &experiment::Tls) -> Option<Refusal> {
     }
 }
 
+/// What rustls said; `shown`: the file of the certificate that the client showed.
 #[cfg(feature = "tls")]
-fn of_rustls(said: &rustls::Error, tls: &experiment::Tls, shown: Option<String>) -> Refusal {
+pub(crate) fn of_rustls(said: &rustls::Error, tls: &experiment::Tls, shown: Option<String>) -> Refusal {
     use rustls::{CertificateError, Error};
 
     match said {

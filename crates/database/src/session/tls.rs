@@ -19,8 +19,8 @@ use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, Signatur
 
 use super::refusal::Refusal;
 
-/// What the driver encrypts with.
-pub(super) fn context(tls: &Tls, contact_points: &[String]) -> Result<Arc<ClientConfig>, Refusal> {
+/// What connections are encrypted with.
+pub(crate) fn context(tls: &Tls, contact_points: &[String]) -> Result<Arc<ClientConfig>, Refusal> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let other = |error: Error| Refusal::Tls(error.to_string());
     let verifier = Arc::new(Verifier {

@@ -133,7 +133,7 @@ impl Stage {
 }
 
 /// Loads the data set as a run does.
-struct Load(TableAt);
+pub struct Load(pub TableAt);
 
 impl ClientWork for Load {
     type Output = ();

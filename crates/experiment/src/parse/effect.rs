@@ -137,7 +137,7 @@ fn limits_memory(file: &raw::Experiment) -> bool {
 fn one_replica(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note> {
     let advice = match experiment.target.database {
         Database::Started(_) => "What it costs is measured with more nodes and replicas",
-        Database::Cql => "State `nodes` and `replication_factor` as the cluster has them",
+        Database::Existing(_) => "State `nodes` and `replication_factor` as the cluster has them",
     };
     let note = |of: OfOneReplica| {
         let whose = match of.configurations.len() == experiment.configurations.len() {

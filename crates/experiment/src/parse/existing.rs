@@ -1,4 +1,4 @@
-//! `[target] hosts`: a cluster that exists, of which iopslab owns nothing but a keyspace.
+//! `[target] hosts`: a database that exists, of which iopslab owns nothing but a keyspace or a schema.
 
 use toml::Value;
 use workload::{Definition, OperationKind};
@@ -7,40 +7,45 @@ use super::hosts::{client_names, ssh_name};
 use super::inline::table;
 use crate::mistakes::Collector;
 use crate::spanned::{Form, Spanned, place};
-use crate::{Configuration, ExistingCluster, IdentityFiles, SshFiles, TlsFiles, raw};
+use crate::{Configuration, ExistingCluster, IdentityFiles, PRODUCTS, SshFiles, TlsFiles, raw};
+use product::{Lack, Product};
 
 /// The cluster of the target.
 pub(super) fn check(
     hosts: &Spanned<Vec<String>>,
     target: &raw::Target,
+    product: &Product,
     mistakes: &mut Collector<'_>,
 ) -> Option<ExistingCluster> {
-    let Some(keyspace) = &target.keyspace else {
+    let is_cql = *product == *PRODUCTS[0];
+    let (key, stated) = if is_cql { ("keyspace", &target.keyspace) } else { ("schema", &target.schema) };
+    let Some(keyspace) = stated else {
         return mistakes.refuse(
             hosts.span(),
-            "`hosts` without `keyspace`: where the data set goes in a cluster of yours is for you to say",
-            "for example keyspace = \"iopslab\"; it is created where it does not exist, and never dropped",
+            format!("`hosts` without `{key}`: where the data set goes in a cluster of yours is for you to say"),
+            format!("for example {key} = \"iopslab\"; it is created where it does not exist, and never dropped"),
         );
     };
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let begins = keyspace.starts_with(|c: char| c.is_ascii_lowercase());
     if !(begins && keyspace.len() <= 48 && keyspace.chars().all(plain)) {
         let help = "lower-case letters, digits and _, at most 48, a letter first";
-        return mistakes.refuse(keyspace.span(), format!("`{keyspace}` is no name of a keyspace here"), help);
+        return mistakes.refuse(keyspace.span(), format!("`{keyspace}` is no name of a {key} here"), help);
     }
-    if let (Some(file), None) = (&target.password_file, &target.user) {
-        let help = "state the user, or remove it";
-        return mistakes.refuse(file.span(), "`password_file` without `user`", help);
-    }
+    passwords(target, mistakes)?;
+    let said = if is_cql { in_cql(target, mistakes) } else { in_postgresql(hosts, target, mistakes) };
+    said?;
     let own = |given: &Option<Spanned<String>>| given.as_deref().cloned();
     let name = |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name, name.span(), mistakes);
     let clients = target.client.as_ref();
     Some(ExistingCluster {
         hosts: hosts.get_ref().clone(),
         keyspace: keyspace.get_ref().clone(),
+        dbname: own(&target.dbname),
         data_centre: own(&target.data_centre),
         user: own(&target.user),
         password_file: own(&target.password_file),
+        password_env: own(&target.password_env),
         tls: target.tls.as_ref().and_then(|given| tls(given, mistakes)),
         clients: clients.map_or(Some(Vec::new()), |given| client_names("[target]", given, name, mistakes))?,
         ssh: SshFiles {
@@ -49,6 +54,85 @@ pub(super) fn check(
             binary_aarch64: own(&target.binary_aarch64),
         },
     })
+}
+
+/// A password has a user, and one place.
+fn passwords(target: &raw::Target, mistakes: &mut Collector<'_>) -> Option<()> {
+    // IEEE Std 1003.1, "Environment Variables": what is none may be the password itself, and is not repeated.
+    let is_name = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    if let Some(given) = target.password_env.as_ref().filter(|given| !is_name(given)) {
+        let what = "`password_env` is the name of a variable of the environment, which has the password";
+        return mistakes.refuse(given.span(), what, "for example password_env = \"PGPASSWORD\"");
+    }
+    let of_user = [("password_file", &target.password_file), ("password_env", &target.password_env)];
+    let mut of_user = of_user.into_iter().filter_map(|(key, given)| Some((key, given.as_ref()?)));
+    let Some((key, given)) = of_user.next() else { return Some(()) };
+    if target.user.is_none() {
+        return mistakes.refuse(given.span(), format!("`{key}` without `user`"), "state the user, or remove it");
+    }
+    match of_user.next() {
+        Some((other, given)) => {
+            mistakes.refuse(given.span(), format!("`{other}` and `{key}` exclude each other"), "state one of the two")
+        }
+        None => Some(()),
+    }
+}
+
+/// Keys that are PostgreSQL's, with a CQL cluster.
+fn in_cql(target: &raw::Target, mistakes: &mut Collector<'_>) -> Option<()> {
+    let of_postgresql = [("dbname", &target.dbname), ("schema", &target.schema)];
+    match of_postgresql.into_iter().find_map(|(key, given)| Some((key, given.as_ref()?))) {
+        Some((key, given)) => mistakes.refuse(
+            given.span(),
+            format!("`{key}` is for PostgreSQL, and these hosts are a CQL cluster"),
+            "remove it, or state database = \"postgresql\"",
+        ),
+        None => Some(()),
+    }
+}
+
+/// What PostgreSQL is asked by: a database and a user.
+fn in_postgresql(hosts: &Spanned<Vec<String>>, target: &raw::Target, mistakes: &mut Collector<'_>) -> Option<()> {
+    let of_cql = [("keyspace", &target.keyspace), ("data_centre", &target.data_centre)];
+    if let Some((key, given)) = of_cql.into_iter().find_map(|(key, given)| Some((key, given.as_ref()?))) {
+        let help = "remove it; PostgreSQL has `dbname` and `schema`";
+        return mistakes.refuse(given.span(), format!("`{key}` is for a CQL cluster, and this is PostgreSQL"), help);
+    }
+    let needed = [("dbname", target.dbname.is_none()), ("user", target.user.is_none())];
+    match needed.into_iter().find(|(_, is_missing)| *is_missing) {
+        Some((key, _)) => mistakes.refuse(
+            hosts.span(),
+            format!("`hosts` of PostgreSQL without `{key}`"),
+            "state dbname = \"DATABASE\" and user = \"USER\"; the database must exist",
+        ),
+        None => Some(()),
+    }
+}
+
+/// A product that has no clusters is one server, and nobody knows yet how its machine is watched.
+fn is_one_server(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'_>) {
+    let title = product.title;
+    let of_target =
+        file.target.as_deref().map(|target| (target.hosts.as_ref(), target.node.first().map(Spanned::span)));
+    let of_each = file.configuration.iter().map(|c| (c.hosts.as_ref(), c.node.first().map(Spanned::span)));
+    for (hosts, node) in of_target.into_iter().chain(of_each) {
+        if let Some(hosts) = hosts.filter(|hosts| hosts.len() > 1) {
+            let what = format!("{} hosts of {title}: all requests go to one server", hosts.len());
+            mistakes.add(hosts.span(), what, "name the one that takes writes; compare several as configurations");
+        }
+        let has_port = |point: &&String| point.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let without = hosts.and_then(|hosts| Some((hosts.span(), hosts.iter().find(|point| !has_port(point))?)));
+        if let Some((at, point)) = without {
+            mistakes.add(at, format!("`{point}` has no port"), format!("for example hosts = [\"{point}:5432\"]"));
+        }
+        if let Some(node) = node {
+            let what = format!("`node` with {title}: nobody watches its machine yet");
+            mistakes.add(node, what, "remove it: what is seen from outside is measured");
+        }
+    }
 }
 
 /// With what connections are encrypted; `None`: they are not, or there is a mistake.
@@ -80,9 +164,12 @@ fn without_cluster(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
     let of_target = file.target.as_deref().into_iter().flat_map(|t| {
         [
             ("keyspace", place(&t.keyspace)),
+            ("dbname", place(&t.dbname)),
+            ("schema", place(&t.schema)),
             ("data_centre", place(&t.data_centre)),
             ("user", place(&t.user)),
             ("password_file", place(&t.password_file)),
+            ("password_env", place(&t.password_env)),
             ("ssh_config", place(&t.ssh_config)),
             ("binary_x86_64", place(&t.binary_x86_64)),
             ("binary_aarch64", place(&t.binary_aarch64)),
@@ -102,12 +189,15 @@ fn without_cluster(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
 
 /// What is stated and cannot be with a cluster that exists, or without one.
 pub(super) fn fits(
-    file: &raw::Experiment,
+    (file, product): (&raw::Experiment, &Product),
     configurations: &[Option<Configuration>],
     workloads: &[Option<Definition>],
     mistakes: &mut Collector<'_>,
 ) {
     let Some(hosts) = file.existing() else { return without_cluster(file, mistakes) };
+    if product.lacks(Lack::Clusters) {
+        is_one_server(file, product, mistakes);
+    }
     if let Some(scale) = file.provider.local.scale.as_ref().filter(|scale| ***scale != 1.0) {
         mistakes.add(
             scale.span(),

@@ -15,11 +15,11 @@ pub(super) fn check(
     let Some(target) = target else {
         return Some((Target { database: started(PRODUCTS[0], None, mistakes), consistency: of_one }, None));
     };
-    if let (Some(hosts), Some(_)) = (&target.hosts, target.database.as_ref().or(target.version.as_ref())) {
+    if let (Some(hosts), Some(_)) = (&target.hosts, &target.version) {
         return mistakes.refuse(
             hosts.span(),
-            "`hosts` and `database` exclude each other",
-            "either a cluster of yours, or one started for you",
+            "`hosts` and `version` exclude each other",
+            "a database that exists has its version; iopslab starts one of a version where `hosts` is left out",
         );
     }
     let mut product = PRODUCTS[0];
@@ -37,7 +37,7 @@ pub(super) fn check(
             let help = "for example hosts = [\"10.0.0.5:9042\"]";
             return mistakes.refuse(hosts.span(), "`hosts` is empty", help);
         }
-        Some(hosts) => (Database::Cql, Some(existing::check(hosts, target, mistakes)?)),
+        Some(hosts) => (Database::Existing(product), Some(existing::check(hosts, target, product, mistakes)?)),
         None => (started(product, target.version.as_ref(), mistakes), None),
     };
     let consistency = target.consistency.as_ref();

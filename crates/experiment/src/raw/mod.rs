@@ -150,16 +150,25 @@ pub(crate) struct Target {
     pub database: Option<Spanned<String>>,
     /// For example `5.0.9` of Cassandra, `18.3` of PostgreSQL.
     pub version: Option<Spanned<String>>,
-    /// Contact points `host:port` of an existing CQL cluster, instead of `database`.
+    /// Contact points `host:port` of an existing CQL cluster; with `database = "postgresql"` the `host:port` of an
+    /// existing PostgreSQL.
     pub hosts: Option<Spanned<Vec<String>>>,
     /// With `hosts`: the keyspace for the data set, which is created where it does not exist and never dropped.
     pub keyspace: Option<Spanned<String>>,
+    /// With `hosts` of PostgreSQL: the database that is connected to, which must exist.
+    pub dbname: Option<Spanned<String>>,
+    /// With `hosts` of PostgreSQL: the schema for the data set, which is created where it does not exist and never
+    /// dropped.
+    pub schema: Option<Spanned<String>>,
     /// With `hosts`: the data centre whose nodes are asked.
     pub data_centre: Option<Spanned<String>>,
-    /// With `hosts`: the user. The password is in the environment (`IOPSLAB_PASSWORD`) or in `password_file`.
+    /// With `hosts`: the user. The password is in the environment (`IOPSLAB_PASSWORD`, or what `password_env` names) or
+    /// in `password_file`.
     pub user: Option<Spanned<String>>,
     /// With `user`: the file that holds the password, and nothing else; relative to the experiment file.
     pub password_file: Option<Spanned<String>>,
+    /// With `user`: the environment variable that holds the password. Default `IOPSLAB_PASSWORD`.
+    pub password_env: Option<Spanned<String>>,
     /// With `hosts`: `true` for TLS with the authorities of the operating system, or where its certificates are.
     pub tls: Option<Form<bool, Tls>>,
     /// Consistency level of every request, such as `one` (the default) or `local_quorum`; or one for each kind:

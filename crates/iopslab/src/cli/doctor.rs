@@ -151,7 +151,7 @@ fn directories() -> Result<Vec<Check>, Failure> {
         experiment::Database::Started(started) => {
             cassandra::download_bytes(&started.version).map_err(Failure::work)? + START_ARCHIVE_BYTES
         }
-        experiment::Database::Cql => 0,
+        experiment::Database::Existing(_) => 0,
     };
     let there = storage::tree_bytes(&cache.join("cassandra"));
     Ok(vec![

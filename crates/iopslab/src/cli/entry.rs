@@ -36,11 +36,13 @@ pub struct EntryArgs {
 impl EntryArgs {
     /// Who asks, and how; secrets are read here.
     pub(super) fn access(&self) -> Result<Access, Failure> {
-        let login = |user: &String| secrets::login(user, self.password_file.as_deref(), "--password-file FILE");
+        let place = secrets::Place::of(self.password_file.as_deref(), None);
+        let login = |user: &String| secrets::login(user, place, "--password-file FILE");
         Ok(Access {
             login: self.user.as_ref().map(login).transpose()?,
             tls: self.files().as_ref().map(secrets::tls).transpose()?,
             data_centre: None,
+            schema: None,
         })
     }
 

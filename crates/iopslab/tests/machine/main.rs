@@ -26,6 +26,7 @@ mod real {
     mod compaction;
     mod disks;
     mod existing;
+    mod existing_postgresql;
     mod members;
     mod own_statements;
     mod probe;

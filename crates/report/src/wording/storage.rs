@@ -11,6 +11,7 @@ use analysis::rules::emulation_off_limit::EmulationOffLimit;
 use analysis::rules::members::{MemberFigure, SlowMember, UnbalancedMembers};
 use analysis::rules::separate_read_write_limits::SeparateReadWriteLimits;
 use analysis::rules::served_from_page_cache::ServedFromPageCache;
+use analysis::rules::table_bloat::TableBloat;
 use analysis::rules::throttle_slices::ThrottleSlices;
 use analysis::rules::volume_above_instance::VolumeAboveInstance;
 use analysis::rules::volume_at_cap::VolumeAtCap;
@@ -186,6 +187,21 @@ fn unseen_burst(of: &BurstOnly) -> Words {
             lasts(of.unit, of.lasts)
         ),
         "This speed does not last. Measure when the credits are spent (EBS reports them as BurstBalance).",
+    )
+}
+
+pub fn table_bloat(of: &TableBloat) -> Words {
+    (
+        format!(
+            "The table with its indexes grew from {} to {} MiB over {} trials; a vacuum before one of them had {} old \
+             versions of rows to take away.",
+            whole(of.first_bytes as f64 / MIB),
+            whole(of.most_bytes as f64 / MIB),
+            of.trials,
+            whole(of.most_dead_rows as f64)
+        ),
+        "Later trials read a larger table. Run updates until it has its lasting size before you measure, or load it \
+         anew (drop it by hand); a fillfactor below 100 leaves room for new versions on the page of the old one.",
     )
 }
 

@@ -14,19 +14,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::{Condition, Connect, Driver, ErrorKind, NextRow, Random, Stamp};
-use experiment::{Dataset, KeyFormat};
+use experiment::{Dataset, KeyFormat, TableBefore};
 use postgresql_model::MOST_IN_FLIGHT;
-use tokio_postgres::Config;
 use tokio_postgres::types::ToSql;
 
 use self::copying::Copying;
 use self::own::{OwnStatements, SqlRequest};
 use self::pool::{Answer, FirstErrors, Pool};
 use self::statements::{Asked, Table, copied_row};
-use super::conf::CLIENT;
+use super::admin::{Admin, AdminError};
+use super::counters::Counters;
+use super::existing::Theirs;
+use super::node_error::NodeError;
+use super::way::Way;
 use crate::client::Client;
 use crate::existing::{ExistingError, Found};
 use crate::own::OwnWork;
+use crate::server::MetricsReader;
 use crate::table_at::TableAt;
 
 /// How to reach a table of records in YCSB's layout, or tables of the user's own.
@@ -43,19 +47,13 @@ impl Connect for PostgresConnect {
     type Driver = PostgresDriver;
 
     async fn connect(&self) -> Result<PostgresDriver, String> {
-        let point = self.at.contact_points.first().ok_or("there is no address to connect to")?;
-        let parts = point.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
-        let (host, port) = parts.ok_or_else(|| format!("{point} is no host:port"))?;
-        let mut config = Config::new();
-        config.host(host).port(port).user(CLIENT).dbname(&self.at.keyspace).connect_timeout(self.at.request_timeout);
-        config.application_name("iopslab");
-        if self.loads {
-            // What is loaded is brought to its files at the end, by a checkpoint and a stop in order.
-            config.options("-c synchronous_commit=off");
-        }
+        // What is loaded is brought to its files at the end: by a checkpoint and a stop in order, or by the first
+        // commit that waits for the WAL, which is that of the note that all is loaded.
+        let options = if self.loads { &["-c synchronous_commit=off"][..] } else { &[] };
+        let way = Way::to(&self.at, options).map_err(|refusal| refusal.to_string())?;
         let table = Table::new(&self.at.table, self.at.fields);
-        let pool = Pool::open(config, table, self.at.request_timeout, self.first_errors.clone()).await;
-        let pool = pool.map_err(|error| format!("{point}: {error}"))?;
+        let pool = Pool::open(way, table, self.at.request_timeout, self.first_errors.clone()).await;
+        let pool = pool.map_err(|error| format!("{}: {error}", self.at.contact_points.join(", ")))?;
         let own = match &self.own {
             Some(work) => Some(OwnStatements::prepare(&pool, Arc::clone(work)).await?),
             None => None,
@@ -81,12 +79,27 @@ impl Client for PostgresConnect {
         Self { loads: true, ..self }
     }
 
-    fn take(&self, _: &Dataset, _: KeyFormat, _: u32) -> Result<(Found, Vec<String>), ExistingError> {
-        Err(ExistingError::Unsupported("PostgreSQL"))
+    fn take(&self, dataset: &Dataset, keys: KeyFormat, _: u32) -> Result<(Found, Vec<String>), ExistingError> {
+        Ok((Theirs::connect(&self.at)?.take(dataset, keys)?, Vec::new()))
     }
 
-    fn loaded(&self, _: &Dataset, _: KeyFormat) -> Result<(), ExistingError> {
-        Err(ExistingError::Unsupported("PostgreSQL"))
+    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
+        Theirs::connect(&self.at)?.loaded(dataset, keys)
+    }
+
+    fn maintain(&self) -> Result<Option<TableBefore>, ExistingError> {
+        Theirs::connect(&self.at)?.maintain().map(Some)
+    }
+
+    fn metrics(&self) -> Option<Box<dyn MetricsReader>> {
+        // Of a server that iopslab starts the agent of its host asks.
+        self.at.access.schema.as_ref()?;
+        let (at, tables) = (self.at.clone(), [self.at.table.clone()]);
+        let connect = move |patience| {
+            let connected = Way::to(&at, &[]).and_then(|way| Admin::by(&way, patience));
+            connected.map_err(|refusal| NodeError::from(AdminError::Refused(refusal)))
+        };
+        Some(Box::new(Counters::of_tables(Box::new(connect), &tables)))
     }
 }
 

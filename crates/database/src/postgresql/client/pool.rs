@@ -11,9 +11,10 @@ use bytes::Bytes;
 use engine::ErrorKind;
 use futures_util::SinkExt as _;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
+use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::super::described::said;
+use super::super::way::Way;
 use super::statements::{Asked, Table};
 
 /// What a request is answered with.
@@ -45,7 +46,7 @@ impl FirstErrors {
 
 /// Connections of a load thread, with the statements that each has prepared.
 pub(super) struct Pool {
-    config: Config,
+    way: Way,
     pub table: Table,
     timeout: Duration,
     first_errors: FirstErrors,
@@ -62,11 +63,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    async fn open(config: &Config) -> Result<Self, Error> {
-        let (client, connection) = config.connect(NoTls).await?;
-        // What goes wrong with it is seen by whoever waits for an answer.
-        tokio::spawn(async move { drop(connection.await) });
-        Ok(Self { client, prepared: RefCell::default(), own: RefCell::default() })
+    async fn open(way: &Way) -> Result<Self, Error> {
+        Ok(Self { client: way.open().await?, prepared: RefCell::default(), own: RefCell::default() })
     }
 
     async fn statement(&self, asked: Asked, table: &Table) -> Result<Statement, Error> {
@@ -106,14 +104,10 @@ impl Connection {
 impl Pool {
     /// Opens the first connection, so that a server that is not there, or stands still, is known at once; the error is
     /// why it could not.
-    pub async fn open(
-        config: Config,
-        table: Table,
-        timeout: Duration,
-        first_errors: FirstErrors,
-    ) -> Result<Self, String> {
-        let pool = Self { config, table, timeout, first_errors, idle: RefCell::default() };
-        let first = pool.in_time(Connection::open(&pool.config)).await?.map_err(|error| error.to_string())?;
+    pub async fn open(way: Way, table: Table, timeout: Duration, first_errors: FirstErrors) -> Result<Self, String> {
+        let pool = Self { way, table, timeout, first_errors, idle: RefCell::default() };
+        let first = pool.in_time(Connection::open(&pool.way)).await?;
+        let first = first.map_err(|error| pool.way.refusal(&error).to_string())?;
         pool.put(first);
         Ok(pool)
     }
@@ -132,7 +126,7 @@ impl Pool {
         let idle = self.idle.borrow_mut().pop();
         match idle {
             Some(connection) => Ok(connection),
-            None => Connection::open(&self.config).await,
+            None => Connection::open(&self.way).await,
         }
     }
 
@@ -201,6 +195,8 @@ fn kind_of_code(code: &str) -> ErrorKind {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::Config;
+
     use super::*;
 
     #[test]
@@ -208,9 +204,10 @@ mod tests {
         let still = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let mut config = Config::new();
         config.host("127.0.0.1").port(still.local_addr().unwrap().port()).user("iopslab");
+        let way = Way::plain(config);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let opened =
-            runtime.block_on(Pool::open(config, Table::new("t", 1), Duration::from_millis(50), FirstErrors::default()));
+            runtime.block_on(Pool::open(way, Table::new("t", 1), Duration::from_millis(50), FirstErrors::default()));
         assert_eq!(opened.err().as_deref(), Some("no answer within 0.05 s"));
     }
 
