@@ -10,7 +10,7 @@ use database::{
     Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Renewal, Replication, RunningNode, Server,
     ServerError,
 };
-use experiment::{DataSetFiles, Dataset, Own, Patience, Placement, Product, Settings, Started};
+use experiment::{COMMITLOG_BYTES, DataSetFiles, Dataset, Own, Patience, Placement, Product, Settings, Started};
 use wire::{RequestError, Software, UnderTest};
 
 use super::host::{Host, stated_or};
@@ -22,8 +22,6 @@ const CLUSTER: &str = "iopslab";
 const DATA_CENTRE: &str = "dc1";
 /// Most nodes of a run on one machine, as far as ports of management go.
 const NODES_OF_A_NETWORK: u16 = 16;
-/// Commit-log space; half of the smallest emulated commit-log volume.
-const COMMITLOG_BYTES: u64 = 1 << 30;
 
 /// How far after the usual port of management that of a node lies: nodes of one machine have one after the other, and
 /// those of a run beside another one (127.0.1.1 and so on) sixteen after these, since all of them are at 127.0.0.1.

@@ -11,7 +11,8 @@ use experiment::{Adaptive, Aim, NextBlock, Plan, PlannedTrial, Resting, RestsBec
 
 use crate::comparisons::{Comparisons, is_open};
 use crate::document::{
-    Analysis, AnswerOutcome, BoundIs, CellAnalysis, DecidedBy, Meets, OverallCandidate, Status, Verdict, WorkloadAnswer,
+    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, DecidedBy, Meets, OverallCandidate, Status,
+    Verdict, WorkloadAnswer,
 };
 use crate::figures::looks;
 use crate::hardware::Hardware;
@@ -132,7 +133,9 @@ impl SoFar<'_> {
             }
         }
         // What is to be run is one configuration: where one place stays open no other decides.
-        let because = if resting.iter().any(|resting| resting.why == RestsBecause::OutOfReach) {
+        let rests = |because: RestsBecause| resting.iter().any(|resting| resting.why == because);
+        let of_model = cells.is_empty() && rests(RestsBecause::LatencyInModel);
+        let because = if rests(RestsBecause::OutOfReach) || of_model {
             Some(StopsBecause::OutOfReach { blocks_max: most })
         } else if cells.is_empty() {
             Some(if skipped.is_empty() { StopsBecause::Decided } else { StopsBecause::Skipped })
@@ -247,7 +250,7 @@ impl Seen<'_> {
                 let rests = !self.is_last && !are_bounds_open && self.is_out_of_reach(place, open);
                 rests.then_some(RestsBecause::OutOfReach)
             }
-            (true, false) => rests_against_bounds(own, meets),
+            (true, false) => self.rests_against_bounds(own, place),
         }
     }
 
@@ -280,7 +283,20 @@ impl Seen<'_> {
             Meets::NotDecided if all.iter().any(|other| other.meets == Meets::Yes && costs_no_more(other)) => {
                 Some(RestsBecause::CheaperMeets)
             }
-            Meets::NotDecided => rests_against_bounds(own, meets(place, &own.configuration)),
+            Meets::NotDecided => self.rests_against_bounds(own, place),
+        }
+    }
+
+    fn rests_against_bounds(&self, own: &CellAnalysis, place: &WorkloadAnswer) -> Option<RestsBecause> {
+        let candidate = candidate(place, &own.configuration)?;
+        // A narrower interval would leave it between the bound and what shows a miss at full scale.
+        let is_of_model = |check: &Check| check.beyond().is_some_and(|(_, high)| high <= self.plan.scale());
+        match candidate.meets {
+            Meets::Yes => Some(RestsBecause::Meets),
+            Meets::No => Some(RestsBecause::Misses),
+            Meets::NotDecided if own.withheld.is_some() => Some(RestsBecause::Withheld),
+            Meets::NotDecided if candidate.checks.iter().any(is_of_model) => Some(RestsBecause::LatencyInModel),
+            Meets::NotDecided => None,
         }
     }
 
@@ -381,18 +397,12 @@ fn is_by_throughput(place: &WorkloadAnswer) -> bool {
     place.load.is_some_and(|load| !is_open(load))
 }
 
-fn meets(place: &WorkloadAnswer, configuration: &str) -> Option<Meets> {
-    let mut candidates = place.candidates.iter();
-    candidates.find(|candidate| candidate.configuration == configuration).map(|candidate| candidate.meets)
+fn candidate<'a>(place: &'a WorkloadAnswer, configuration: &str) -> Option<&'a Candidate> {
+    place.candidates.iter().find(|candidate| candidate.configuration == configuration)
 }
 
-fn rests_against_bounds(cell: &CellAnalysis, meets: Option<Meets>) -> Option<RestsBecause> {
-    match meets {
-        Some(Meets::Yes) => Some(RestsBecause::Meets),
-        Some(Meets::No) => Some(RestsBecause::Misses),
-        Some(Meets::NotDecided) if cell.withheld.is_some() => Some(RestsBecause::Withheld),
-        Some(Meets::NotDecided) | None => None,
-    }
+fn meets(place: &WorkloadAnswer, configuration: &str) -> Option<Meets> {
+    candidate(place, configuration).map(|candidate| candidate.meets)
 }
 
 #[cfg(test)]

@@ -86,6 +86,7 @@ pub static CASSANDRA: Product = Product {
         most_of_several_bytes: 33_554_432.0,
         kept: (YAML, "autocompaction_on_startup_enabled"),
     }),
+    checkpoints: None,
     lacks: &[Lack::Sql],
     reports: &reported::cassandra::REPORTS,
 };

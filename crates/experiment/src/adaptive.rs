@@ -86,6 +86,8 @@ pub enum RestsBecause {
     BestOfAlike,
     /// As many blocks as there may be would leave open what is open there.
     OutOfReach,
+    /// A bound on latency is missed in a 1:N model, by less than what shows that it is missed at full scale.
+    LatencyInModel,
     /// Something else than its configuration was measured there, and would be again.
     Withheld,
     /// Nothing is compared there, or all that it would be compared with is skipped.

@@ -16,9 +16,8 @@ use catalog::{Catalog, ClusterRequest, GIB};
 
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
 use crate::ordered::{memory_limit_gib, name, quoted, volume};
-use crate::products::PRODUCTS;
 use crate::scale::LEAST_PAGE_CACHE;
-use crate::{DEFAULT_HEADROOM, LoadLevel};
+use crate::{DEFAULT_HEADROOM, Lack, LoadLevel, Product};
 
 use origins::comment;
 pub use origins::{Origins, RecordShape};
@@ -30,6 +29,8 @@ pub struct Draft {
     pub name: String,
     /// The question that it answers.
     pub question: String,
+    /// The database.
+    pub product: &'static Product,
     /// What runs today, then what might replace it; one node of each, a data volume first and a commit-log volume
     /// second.
     pub configurations: Vec<ClusterRequest>,
@@ -80,7 +81,7 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
         scale *= 2.0;
     }
     let memories: Vec<u64> = instances().map(|i| (i.memory_gib * GIB) as u64).collect();
-    let caches: Vec<f64> = memories.iter().filter_map(|m| PRODUCTS[0].memory.page_cache_bytes(*m)).collect();
+    let caches: Vec<f64> = memories.iter().filter_map(|m| draft.product.memory.page_cache_bytes(*m)).collect();
     let least_share = caches.iter().copied().fold(f64::INFINITY, f64::min) / draft.data_bytes;
     let divided = draft.data_bytes / scale;
     // Enough data that the smallest page cache is one that the kernel can keep.
@@ -92,7 +93,7 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
         scale,
         vcpus,
         records: (thousands * 1_000.0 * scale) as u64,
-        memory_gib: memories.iter().map(|m| memory_limit_gib(&PRODUCTS[0].memory, *m, reduced_to?)).collect(),
+        memory_gib: memories.iter().map(|m| memory_limit_gib(&draft.product.memory, *m, reduced_to?)).collect(),
         reduced_to,
         cached_share: caches.first().map(|c| c / draft.data_bytes),
     }
@@ -107,12 +108,16 @@ pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
     for (i, (request, name)) in draft.configurations.iter().zip(&names).enumerate() {
         let origin = draft.origins.configurations.get(i).map_or(&[][..], Vec::as_slice);
         text += &configuration(request, name, (i == 0, origin), model.memory_gib.get(i).copied().flatten());
+        text += &checkpoints(draft, i == 0);
     }
     text += &workload_and_load(draft);
     text += &objective(draft, &model);
     text += &local(draft, &model);
     text
 }
+
+const CONSISTENCY: &str = "consistency = \"one\"           # one node is measured: \"quorum\" would wait for the \
+                           same single replica\n";
 
 fn head(draft: &Draft, names: &[String]) -> String {
     format!(
@@ -126,13 +131,14 @@ question = {}
 baseline = {}    # what runs today: ratios are against it
 
 [target]
-database = \"cassandra\"
-consistency = \"one\"           # one node is measured: \"quorum\" would wait for the same single replica
-",
+database = {}
+{}",
         comment(&draft.origins.head),
         quoted(&draft.name),
         quoted(&draft.question),
         quoted(names.first().map_or("", String::as_str)),
+        quoted(draft.product.name),
+        if draft.product.has_consistency { CONSISTENCY } else { "" },
     )
 }
 
@@ -171,7 +177,7 @@ fn dataset(draft: &Draft, model: &Model) -> String {
 {why}{}[dataset]
 records = {}
 {record}
-compressibility = 0.0          # share of a value that is constant text; 0: LZ4 cannot shrink it
+compressibility = 0.0          # share of a value that is constant text; 0: none of it can be compressed
 ",
         comment(&draft.origins.dataset),
         grouped(model.records)
@@ -202,6 +208,20 @@ fn configuration(
         text += &format!("memory_limit_gib = {gib}        # leaves a page cache as much smaller as the data set is\n");
     }
     text
+}
+
+/// Where checkpoints are minutes apart none would fall into a trial of a minute.
+fn checkpoints(draft: &Draft, is_first: bool) -> String {
+    let Some(rules) = draft.product.checkpoints.filter(|_| draft.read_share < 1.0) else { return String::new() };
+    let why = match is_first {
+        true => {
+            "# So that each trial has a checkpoint, and the whole pages that are logged after it. A server of yours \
+             has fewer, and\n# writes less; without any a trial writes too little.\n"
+        }
+        false => "",
+    };
+    let (section, key) = rules.setting;
+    format!("{why}settings = {{ {section} = {{ {key} = {} }} }}\n", quoted(rules.least))
 }
 
 fn workload_and_load(draft: &Draft) -> String {
@@ -298,10 +318,11 @@ scale = {}
 ",
         draft.machine_cpus, model.scale
     );
-    if model.reduced_to.is_some() {
+    if model.reduced_to.is_some() && !draft.product.lacks(Lack::Heap) {
         text += &format!(
-            "# memory_limit_gib stands for a smaller machine; Cassandra needs this heap all the same.\nheap_mib = {}\n",
-            PRODUCTS[0].memory.least_main_bytes / catalog::MIB
+            "# memory_limit_gib stands for a smaller machine; {} needs this heap all the same.\nheap_mib = {}\n",
+            draft.product.short,
+            draft.product.memory.least_main_bytes / catalog::MIB
         );
     }
     text

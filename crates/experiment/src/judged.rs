@@ -1,6 +1,6 @@
 //! What the analysis needs at the least, by its own bounds: reported before anything runs, where a plan has less.
 
-use crate::{ClientCost, Load, LoadLevel, Note};
+use crate::{ClientCost, Load, LoadLevel, Note, Truth};
 
 /// Measured seconds below which no trial can be judged for a steady state.
 pub(crate) const JUDGED_FROM_S: f64 = stats::JUDGED_FROM as f64;
@@ -15,9 +15,9 @@ pub(crate) const CLIENT_CPU_S: f64 = 40e-6;
 /// Client CPU above this share of its load threads: it measures itself.
 pub const CLIENT_CPU_MAX: f64 = 0.8;
 
-/// What a run of this load at 1:`scale` would measure, and the analysis not judge.
-pub(crate) fn notes(load: &Load, scale: f64) -> Vec<Note> {
-    let notes = [trials(load), repetitions(load), clients(load, scale)];
+/// What a run of this load at 1:`scale` would measure, and the analysis not judge; in a simulation, of this `truth`.
+pub(crate) fn notes(load: &Load, scale: f64, truth: Option<&Truth>) -> Vec<Note> {
+    let notes = [trials(load), repetitions(load), clients(load, scale, truth)];
     notes.into_iter().flatten().collect()
 }
 
@@ -36,8 +36,11 @@ pub(crate) fn highest_rate(levels: &[LoadLevel], scale: f64) -> Option<f64> {
 }
 
 /// A rate that takes more clients than are stated.
-fn clients(load: &Load, scale: f64) -> Option<Note> {
+fn clients(load: &Load, scale: f64, truth: Option<&Truth>) -> Option<Note> {
     let most = highest_rate(&load.levels, scale)?;
+    if let Some(truth) = truth {
+        return simulated_client(most, truth);
+    }
     if let Some(cost) = load.client_cost {
         return measured_clients(load, most, cost);
     }
@@ -53,6 +56,22 @@ fn clients(load: &Load, scale: f64) -> Option<Note> {
         let advice = format!("Set [load] clients = {needed}, if the report finds the client saturated");
         let numbers = [("rate", most), ("clients_needed", needed)];
         Note::new("clients_too_few", message, advice).with(numbers)
+    })
+}
+
+/// A rate that takes more than the client of a simulation has.
+fn simulated_client(rate: f64, truth: &Truth) -> Option<Note> {
+    let of_thread = CLIENT_CPU_MAX * 1e6 / truth.client_cpu_us;
+    let carried = of_thread * f64::from(truth.client_threads);
+    (rate > carried).then(|| {
+        let message = format!(
+            "{rate:.0} operations/s are more than the simulated client carries with time to spare, {carried:.0}: \
+             [provider.simulated] client_threads = {}, client_cpu_us = {}",
+            truth.client_threads, truth.client_cpu_us
+        );
+        let needed = (rate / of_thread).ceil();
+        let advice = format!("Set [provider.simulated] client_threads = {needed}, or a lower rate");
+        Note::new("simulated_client", message, advice).with([("rate", rate), ("threads_needed", needed)])
     })
 }
 

@@ -14,6 +14,7 @@ mod backlog;
 mod batches;
 mod cache_state;
 mod cache_tier;
+mod checkpoints;
 mod client_cost;
 mod cluster;
 mod consistency;
@@ -79,6 +80,7 @@ pub use catalog::{
     BandwidthWeighting, Basis, Burst, ByteBurst, CPU_REFERENCE, CardPlacement, CostKind, CostLine, IoLimits, Latency,
     VolumeLevel,
 };
+pub use checkpoints::COMMITLOG_BYTES;
 pub use client_cost::{ClientCost, SPARSE_PER_S};
 pub use cluster::Cluster;
 pub use consistency::{Consistency, ConsistencyLevels};

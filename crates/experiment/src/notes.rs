@@ -26,7 +26,7 @@ pub fn static_notes(
     let meant = provider.or(place.truth().map(|_| Provider::Simulated));
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
-    notes.extend(judged::notes(&experiment.load, place.scale()));
+    notes.extend(judged::notes(&experiment.load, place.scale(), place.truth()));
     notes.extend(node_faults(experiment));
     notes.extend(loopback_of_clients(experiment));
     if meant != Some(Provider::Simulated) {
@@ -35,6 +35,7 @@ pub fn static_notes(
     }
     notes.extend(cpu_share::notes(experiment));
     notes.extend(before_release(experiment));
+    notes.extend(crate::checkpoints::none_in_a_trial(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = place.existing().is_some();
     for configuration in &experiment.configurations {

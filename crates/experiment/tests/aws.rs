@@ -452,3 +452,22 @@ fn a_rehearsal_elsewhere_makes_no_volume_from_a_snapshot() {
     let experiment = run_by(&text, Provider::Local).unwrap();
     assert_eq!(experiment.place.aws(), None);
 }
+
+/// Before anything is planned there, and so before anything costs money.
+#[test]
+fn a_database_that_machines_on_aws_are_not_made_for_is_refused_at_its_place() {
+    let of = |more: &str| story::with("[load]", &format!("[target]\ndatabase = \"postgresql\"\n\n[load]")) + more;
+    let plain = story::read(&of(""), ReadFor::PlanOf(Provider::Aws)).err().unwrap().to_string();
+    assert!(
+        plain.contains("database = \"postgresql\": machines on AWS are made for Apache Cassandra alone so far"),
+        "{plain}"
+    );
+    let stated = of("\n[provider.aws]\nregion = \"us-east-1\"\n");
+    for purpose in [ReadFor::Anybody, ReadFor::PlanOf(Provider::Local), ReadFor::PlanOf(Provider::Aws)] {
+        let refused = story::read(&stated, purpose).err().unwrap().to_string();
+        assert!(refused.contains("[provider.aws]: machines on AWS are made for Apache Cassandra alone"), "{refused}");
+        assert_eq!(refused.matches("machines on AWS are made for").count(), 1, "said once: {refused}");
+    }
+    assert!(story::read(&of(""), ReadFor::PlanOf(Provider::Local)).is_ok());
+    assert!(planned(&format!("{CLUSTER}[target]\ndatabase = \"cassandra\"\n")).is_ok());
+}

@@ -12,6 +12,7 @@ fn asked(configurations: &[&str]) -> Draft {
     Draft {
         name: "own".to_owned(),
         question: "Is it worth paying for more IOPS?".to_owned(),
+        product: PRODUCTS[0],
         configurations: configurations.iter().map(request).collect(),
         read_share: 0.8,
         data_bytes: 400e9,
@@ -103,6 +104,31 @@ fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
             // Rounding of the limit to a thousandth of a GiB, and of records to thousands.
             assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
+        }
+    }
+}
+
+/// Every product's draft is taken by its own rules, and states nothing that changes nothing.
+#[test]
+fn a_draft_of_every_product_is_a_sound_experiment() {
+    for product in PRODUCTS {
+        for (data_bytes, read_share) in [(400e9, 0.8), (1e9, 0.8), (2e12, 1.0)] {
+            let (text, experiment, plan) =
+                drafted(&Draft { product, data_bytes, read_share, ..asked(&[TODAY, "r6i.4xlarge+gp3:500GiB"]) });
+            assert_eq!(experiment.target.database.product(), product, "{text}");
+            assert_eq!(text.contains("heap_mib"), data_bytes > 1e9 && product == PRODUCTS[0], "{text}");
+            assert_eq!(text.contains("consistency"), product.has_consistency, "{text}");
+            let sets = !experiment.configurations[0].settings.is_empty();
+            assert_eq!(sets, product.checkpoints.is_some() && read_share < 1.0, "{text}");
+            let cache = product.memory.page_cache_bytes(64 << 30).unwrap();
+            let local = plan.dataset.payload_bytes() as f64;
+            let setup = &experiment::setups(&experiment)[0];
+            let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
+            assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
+            let notes = experiment::static_notes(Catalog::built_in(), &experiment, None, Some(2.0));
+            for rule in ["trials_too_short", "repetitions_too_few", "cpus_above_machine", "no_checkpoint"] {
+                assert!(notes.iter().all(|note| note.rule != rule), "{notes:?}");
+            }
         }
     }
 }

@@ -31,6 +31,37 @@ fn trials_that_cannot_be_judged_are_reported_with_the_least_that_can() {
     assert_eq!(note(GOOD, "trials_too_short", 64.0), None, "the default is long enough");
 }
 
+/// PostgreSQL writes at a checkpoint what has changed; a trial begins with one, and the next comes after five minutes
+/// where nothing is set.
+#[test]
+fn trials_without_a_checkpoint_are_reported_where_something_is_written() {
+    let of = |target: &str, settings: &str, lines: &str, mix: &str| {
+        let text = loaded(&format!("warmup_s = 20\n{lines}")) + target;
+        let text = text.replacen("size_gib = 320 }", &format!("size_gib = 320 }}\n{settings}"), 1);
+        note(&text.replacen("read = 0.8\nupdate = 0.2", mix, 1), "no_checkpoint", 64.0)
+    };
+    let postgresql = "\n[target]\ndatabase = \"postgresql\"\n";
+    let writes = "read = 0.8\nupdate = 0.2";
+    let every = |interval: &str| format!("settings = {{ postgresql = {{ checkpoint_timeout = \"{interval}\" }} }}");
+    for (settings, lines, reported) in [
+        (String::new(), "duration_s = 60", true),
+        (String::new(), "duration_s = 279", true),
+        (String::new(), "duration_s = 280", false),
+        (every("30s"), "duration_s = 60", false),
+        (every("80s"), "duration_s = 60", false),
+        (every("81s"), "duration_s = 60", true),
+    ] {
+        let found = of(postgresql, &settings, lines, writes);
+        assert_eq!(found.is_some(), reported, "{settings} {lines}: {found:?}");
+    }
+    let found = of(postgresql, "", "duration_s = 60", writes).unwrap();
+    assert_eq!((found.numbers["interval_s"], found.numbers["trial_s"]), (300.0, 80.0));
+    let said = found.to_string();
+    assert!(said.starts_with("note: a: a trial begins with a checkpoint and is over after 80 s"), "{said}");
+    assert_eq!(of(postgresql, "", "duration_s = 60", "read = 1.0"), None, "nothing is written");
+    assert_eq!(of("", "", "duration_s = 60", writes), None, "Cassandra has none");
+}
+
 #[test]
 fn repetitions_that_cannot_be_tested_are_reported() {
     for (lines, reported) in [

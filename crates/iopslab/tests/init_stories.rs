@@ -19,12 +19,14 @@ fn words(output: &Output) -> String {
 #[test]
 fn what_init_writes_can_be_planned_and_run() {
     let lab = Laboratory::new();
-    let sets: [&[&str]; 5] = [
+    let sets: [&[&str]; 7] = [
         &[],
         &["--candidate", "i4i.2xlarge", "--demand", "4000", "--rate", "5000"],
         &["--read-share", "95%", "--data", "2TB", "--in-flight", "200"],
         &["--question", "Is \"fast\" worth it?", "--read-share", "1", "--data", "20GB"],
         &["--candidate", "i3.2xlarge", "--candidate", "r5.4xlarge+io1:500GiB:16000+gp2:100GiB"],
+        &["--database", "postgresql", "--candidate", "i4i.2xlarge", "--data", "2TB", "--in-flight", "900"],
+        &["--database", "postgresql", "--rate", "5000", "--p99", "10", "--read-share", "95%", "--data", "20GB"],
     ];
     for (n, flags) in sets.iter().enumerate() {
         let file = format!("own-{n}.toml");
@@ -37,6 +39,8 @@ fn what_init_writes_can_be_planned_and_run() {
         let named = 2 + flags.iter().filter(|f| **f == "--candidate").count();
         assert_eq!(plan["plan"]["configurations"].as_array().unwrap().len(), named);
         assert_eq!(plan["setups"].as_array().unwrap().len(), named);
+        let database = if flags.contains(&"postgresql") { "postgresql" } else { "cassandra" };
+        assert!(plan["plan"]["target"]["database"][database].is_object(), "{flags:?}: {plan}");
         for note in plan["notes"].as_array().unwrap() {
             assert_ne!(note["rule"], "key_without_effect", "{flags:?}: {note}");
         }
@@ -79,6 +83,18 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
         assert!(words(&output).contains(reason), "{flags:?}: {}", words(&output));
     }
+    for (flags, reasons) in [
+        (&["--p99", "10"][..], ["--p99 10 without --rate", "for example --rate 5000 --p99 10"]),
+        (&["--p99", "10", "--in-flight", "64"], ["--p99 10 without --rate", "requests in flight alone"]),
+        (&["--database", "mongodb"], ["mongodb", "cassandra, postgresql"]),
+        (&["--database", "postgresql", "--in-flight", "1000"], ["concurrency", "900"]),
+    ] {
+        let output = init(&lab, flags);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        for reason in reasons {
+            assert!(words(&output).contains(reason), "{flags:?}: {}", words(&output));
+        }
+    }
     // Nobody to ask.
     let output = lab.output(&["init"]);
     assert_eq!(output.status.code(), Some(2));
@@ -106,7 +122,8 @@ fn a_demand_is_written_and_a_latency_is_judged_at_full_scale_alone() {
     ];
     for (name, current, candidate) in both {
         let file = format!("{name}.toml");
-        let flags = ["init", "--current", current, "--candidate", candidate, "--p99", "10", "--out", &file];
+        let flags =
+            ["init", "--current", current, "--candidate", candidate, "--rate", "500", "--p99", "10", "--out", &file];
         let output = lab.output(&flags);
         assert!(output.status.success(), "{}", words(&output));
         let plan = planned(&file);

@@ -309,6 +309,18 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
     assert_eq!(simulated.status.code(), Some(2), "{refused}");
     assert!(refused.contains("what is simulated is Apache Cassandra"), "{refused}");
 
+    // Before it costs anything.
+    let on_aws = lab.exits(2, &["plan", "own.toml", "--provider", "aws"]).stderr;
+    assert!(on_aws.contains("machines on AWS are made for Apache Cassandra alone so far"), "{on_aws}");
+    // A checkpoint every 30 s falls into trials of 55 s; one every five minutes does not.
+    let notes = |text: &str| {
+        lab.write("own.toml", text);
+        let plan = lab.exits(0, &["plan", "own.toml", "--format", "json"]).json();
+        plan["notes"].as_array().unwrap().iter().filter(|note| note["rule"] == "no_checkpoint").count()
+    };
+    let rare = example.replace("settings = { postgresql = { checkpoint_timeout = \"30s\" } }\n", "");
+    assert_eq!((notes(example), notes(&rare)), (0, 1));
+
     let stated = [
         ("page_cache_mib = 128", "page_cache_mib = 128\nheap_mib = 512", "PostgreSQL has no Java heap"),
         ("memory_limit_gib = 32 ", "nodes = 3\nmemory_limit_gib = 32 ", "iopslab starts PostgreSQL as one node"),
@@ -337,6 +349,7 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         let curves = document["cache_curves"].as_array().unwrap().clone();
         assert_eq!((curves.len(), &curves[0]["workload"]), (1, &"read-heavy".into()), "{document}");
+        assert_eq!(document["scale"], 16.0);
         // A sixteenth of 9,600,000 records of 1,000 bytes.
         let of_item = (&curves[0]["records"], &curves[0]["item"]["chunk_bytes"]);
         assert_eq!(of_item, (&600_000.into(), &1184.into()), "{document}");
@@ -360,9 +373,14 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     let shown = lab.output(&["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let head = "read-heavy: 600,000 records of 1,130 B with key, header and lengths of fields, in chunks of 1,184 B; \
-                writes: invalidate; TTL 60 s";
+    let head = "read-heavy: 600,000 records of the 1:16 model (9,600,000 at full size) of 1,130 B with key, header and \
+                lengths of fields, in chunks of 1,184 B; writes: invalidate; TTL 60 s";
     assert!(flat.contains(head) && flat.contains("Hit ratio"), "{shown}");
+    // All records: 885 chunks of a page of 1 MiB, so 678 MiB in the model and 10.6 GiB at full size.
+    let all = shown.lines().find(|line| line.contains("100 %")).unwrap_or_default();
+    assert!(shown.contains("GiB at full size") && all.contains("0.662") && all.contains("10.6"), "{shown}");
+    let whole = lab.exits(0, &["plan", "own.toml", "--cache-curve", "--set", "provider.local.scale=1"]).stdout;
+    assert!(!whole.contains("full size") && whole.contains("10.6"), "{whole}");
 
     for (more, part) in [
         (&["--cache-ttl-s", "60"][..], "are about --cache-curve"),

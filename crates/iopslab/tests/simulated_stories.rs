@@ -386,6 +386,17 @@ fn the_highest_rate_under_the_objective_is_found_and_what_it_costs_is_said() {
     assert_eq!(json(&run.join("analysis.json"))["capacities"], analysis["capacities"]);
 }
 
+/// A quarter of the IOPS has queues four times as long: what is found there is said to be found there.
+#[test]
+fn a_bound_on_latency_in_a_model_is_named_as_one_and_doubted_first() {
+    let lab = Laboratory::new();
+    let run = simulate(&lab, "x", &(CAPACITY.to_owned() + "[provider.local]\nscale = 4\n"));
+    let analysis = json(&run.join("analysis.json"));
+    assert!(because(&analysis).contains("p99 at most 20 ms in the 1:4 model"), "{}", because(&analysis));
+    assert_eq!(analysis["recommendation"]["doubts_typed"][0]["doubt"], "latency_in_model");
+    assert_eq!(analysis["recommendation"]["doubts_typed"][0]["scale"], 4.0);
+}
+
 #[test]
 fn a_search_goes_on_after_its_last_probe() {
     let lab = Laboratory::new();
@@ -435,4 +446,34 @@ fn against_a_demand_the_cheapest_that_carries_it_with_headroom_is_run() {
     let analysis = json(&simulate(&lab, "none", &text).join("analysis.json"));
     assert_eq!(analysis["recommendation"]["run"], Value::Null);
     assert!(because(&analysis).contains("no configuration carries the demand"), "{}", because(&analysis));
+}
+
+/// Four CPUs do some 10,000 operations/s, and a client that takes 500 us for each sends 2,000.
+#[test]
+fn a_simulated_client_at_its_limit_is_named_with_what_raises_it() {
+    let lab = Laboratory::new();
+    let closed = CAPACITY.replace("rate = \"find\"", "concurrency = [64]\ncache = \"cold\"\nrepetitions = 3");
+    let closed = closed.replace("[objective]\np99_ms = 20\n", "").replace("iops = 300", "iops = 100000");
+    let closed = closed.replace("iops = 600", "iops = 100000") + "client_cpu_us = 500\n";
+    let run = simulate(&lab, "x", &closed);
+    let analysis = json(&run.join("analysis.json"));
+    assert_eq!(analysis["cells"][0]["limit"]["kind"], "client");
+    let because = because(&analysis);
+    assert!(because.contains("the client was at its limit while it loaded small and large"), "{because}");
+    assert!(because.contains("(it is simulated: more threads of it, [provider.simulated] client_threads"), "{because}");
+    let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("client, simulated"));
+
+    // With threads enough it is not the limit.
+    let run = simulate(&lab, "y", &format!("{closed}client_threads = 100\n"));
+    assert_ne!(json(&run.join("analysis.json"))["cells"][0]["limit"]["kind"], "client");
+
+    // A rate says so before anything runs.
+    let open = closed.replace("concurrency = [64]", "rate = [1700]");
+    for (rate, noted) in [("1500", false), ("1700", true)] {
+        lab.write("open.toml", &open.replace("1700", rate));
+        let plan = lab.exits(0, &["plan", "open.toml", "--provider", "simulated", "--format", "json"]).json();
+        let notes = plan["notes"].as_array().unwrap();
+        assert_eq!(notes.iter().any(|note| note["rule"] == "simulated_client"), noted, "{rate}: {notes:#?}");
+    }
 }

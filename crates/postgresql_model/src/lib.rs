@@ -14,7 +14,10 @@ pub use known::{keys, versions};
 
 use std::collections::BTreeMap;
 
-use product::{Lack, MemoryRules, Product, SectionKind, Setting, Settings, SettingsSection, ShapesFiles};
+use amount::{Unit, amount};
+use product::{
+    CheckpointRules, Lack, MemoryRules, Product, SectionKind, Setting, Settings, SettingsSection, ShapesFiles,
+};
 
 /// Used when the file names no version.
 const DEFAULT_VERSION: &str = "18.3";
@@ -25,6 +28,11 @@ pub const PAGE_BYTES: u64 = 8_192;
 
 /// Most requests in flight: each has a connection of its own, and so a process of the server.
 pub const MOST_IN_FLIGHT: u32 = 900;
+
+/// The setting of the time from one checkpoint to the next.
+const CHECKPOINT_TIMEOUT: &str = "checkpoint_timeout";
+/// Where it is not set: five minutes (PostgreSQL's default).
+const CHECKPOINT_S: f64 = 300.0;
 
 /// PostgreSQL.
 pub static POSTGRESQL: Product = Product {
@@ -54,7 +62,20 @@ pub static POSTGRESQL: Product = Product {
     most_in_flight: MOST_IN_FLIGHT,
     has_consistency: false,
     backlog: None,
-    lacks: &[Lack::Clusters, Lack::DataDirectories, Lack::Heap, Lack::Compaction, Lack::Cql, Lack::Simulation],
+    checkpoints: Some(CheckpointRules {
+        setting: (CONF, CHECKPOINT_TIMEOUT),
+        least: "30s",
+        interval_s: checkpoint_interval_s,
+    }),
+    lacks: &[
+        Lack::Clusters,
+        Lack::DataDirectories,
+        Lack::Heap,
+        Lack::Compaction,
+        Lack::Cql,
+        Lack::Simulation,
+        Lack::Aws,
+    ],
     reports: &reported::postgresql::REPORTS,
 };
 
@@ -66,6 +87,12 @@ pub fn conf(settings: &Settings) -> &BTreeMap<String, Setting> {
 /// The major version of a release: 18 of `18.3`.
 pub fn major(version: &str) -> Option<u32> {
     version.split('.').next()?.parse().ok()
+}
+
+/// What is stated was checked before.
+fn checkpoint_interval_s(settings: &Settings) -> f64 {
+    let stated = conf(settings).get(CHECKPOINT_TIMEOUT);
+    stated.and_then(|stated| amount(Unit::of_settings("s"), stated.value())).unwrap_or(CHECKPOINT_S)
 }
 
 /// No setting changes the size of a page.
@@ -83,6 +110,16 @@ mod tests {
         let help = POSTGRESQL.expected_version("9.6").expect("it is not known");
         assert!(help.starts_with("known: ") && help.contains(DEFAULT_VERSION), "{help}");
         assert_eq!((major("18.3"), major("x")), (Some(18), None));
+    }
+
+    #[test]
+    fn a_checkpoint_comes_as_often_as_is_set_or_every_five_minutes() {
+        let interval_s = POSTGRESQL.checkpoints.expect("it has checkpoints").interval_s;
+        let set = |value: &str| {
+            let keys = BTreeMap::from([(CHECKPOINT_TIMEOUT.to_owned(), Setting::Value(value.to_owned()))]);
+            interval_s(&Settings::default().with(CONF, product::Section::Keys(keys)))
+        };
+        assert_eq!([set("30s"), set("15min"), set("90"), interval_s(&Settings::default())], [30.0, 900.0, 90.0, 300.0]);
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct Product {
     pub has_consistency: bool,
     /// Backlogs of compaction; `None`: it has none.
     pub backlog: Option<BacklogRules>,
+    /// When it writes what has changed; `None`: it has no checkpoints.
+    pub checkpoints: Option<CheckpointRules>,
     /// What else an experiment may state and this product has nothing for.
     pub lacks: &'static [Lack],
     /// What it reports of itself.
@@ -160,6 +162,17 @@ pub struct BacklogRules {
     pub kept: (&'static str, &'static str),
 }
 
+/// When a database writes what has changed to its files, and begins to log whole pages anew.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckpointRules {
+    /// Section and key of the setting that says how often.
+    pub setting: (&'static str, &'static str),
+    /// Its least value, as a file has it: in trials of a minute a checkpoint comes with it.
+    pub least: &'static str,
+    /// Seconds from one to the next, by a node's settings.
+    pub interval_s: fn(&Settings) -> f64,
+}
+
 /// Something that an experiment may state, and not every product can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
@@ -177,6 +190,8 @@ pub enum Lack {
     Sql,
     /// A model of it, which answers in a simulation.
     Simulation,
+    /// Machines on AWS, which are made with what it needs.
+    Aws,
 }
 
 /// Its name says which it is.

@@ -2,7 +2,7 @@
 //! and comments that say of each figure where it comes from.
 
 use catalog::ClusterRequest;
-use experiment::{Draft, LoadLevel, Origins, RecordShape};
+use experiment::{Draft, LoadLevel, Origins, PRODUCTS, RecordShape};
 
 use crate::judged::Profile;
 use crate::verdict::Withheld;
@@ -67,6 +67,8 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
     Ok(Draft {
         name: name.to_owned(),
         question: "Would cheaper storage do for this cluster, and what would faster storage bring?".to_owned(),
+        // Clusters that are watched speak its protocol.
+        product: PRODUCTS[0],
         configurations: [std::slice::from_ref(&today.request), cheaper, dearer].concat(),
         read_share,
         data_bytes,

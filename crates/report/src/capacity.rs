@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, Capacity, CapacityLimit, CapacityOutcome, Criterion, LatencyObjective, Missed};
 
-use crate::figures::{MISSING, given, given_percent, listed, ms, number, percent, several};
+use crate::figures::{MISSING, given, given_percent, listed, ms, number, percent, several, when};
 use crate::labels;
 
 /// How to read it.
@@ -26,7 +26,7 @@ pub fn any(analysis: &Analysis) -> bool {
     !analysis.capacities.is_empty()
 }
 
-/// What is asked, as where a rate stands: `p99 at most 10 ms`.
+/// What is asked, as where a rate stands: `p99 at most 10 ms`, or `p99 at most 10 ms in the 1:16 model`.
 pub fn bounds(analysis: &Analysis) -> String {
     let Some(objective) = &analysis.objective else { return "the objective".to_owned() };
     let latency = |bound: &LatencyObjective| {
@@ -34,7 +34,8 @@ pub fn bounds(analysis: &Analysis) -> String {
         format!("{of} at most {} ms", given(bound.limit_us / 1e3))
     };
     let errors = objective.error_share.map(|share| format!("errors at most {}", given_percent(share)));
-    listed(objective.latency.iter().map(latency).chain(errors))
+    let in_model = when(!objective.latency.is_empty(), || labels::in_model(analysis.scale));
+    format!("{}{in_model}", listed(objective.latency.iter().map(latency).chain(errors)))
 }
 
 /// The rate with what is shown of it: `3,900 (3,700 to 4,100)`.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use analysis::{
     Analysis, Arrivals, AwsPair, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine,
-    CpuShare, Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LoadLevel, Metric,
-    OperationKind, Placement, Provider, RUNTIMES, Range, Ratio, Remark, TrialShape, ValueOfMoney, ValueVerdict,
+    CpuShare, Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LimitKind, LoadLevel,
+    Metric, OperationKind, Placement, Provider, RUNTIMES, Range, Ratio, Remark, TrialShape, ValueOfMoney, ValueVerdict,
     Verdict, VolumeReport, each_once, grouped, rules,
 };
 
@@ -47,6 +47,11 @@ pub fn scale(scale: f64) -> String {
     format!("1:{}", given(scale))
 }
 
+/// Where a latency was measured that is not one of full scale: ` in the 1:16 model`; empty at 1:1.
+pub fn in_model(of: f64) -> String {
+    when(of != 1.0, || format!(" in the {} model", scale(of)))
+}
+
 /// When a run began, from the end of its name (`quickstart-20260102T030405Z`): `2026-01-02 03:04 UTC`.
 pub fn begun(run: &str) -> Option<String> {
     let stamp = run.rsplit('-').next()?.strip_suffix('Z')?;
@@ -64,6 +69,12 @@ pub fn limit(limit: &Limit) -> String {
         true => limit.kind.words().to_owned(),
         false => format!("{} of {}", limit.kind.words(), nodes_at(limit)),
     }
+}
+
+/// The same in this run: `client, simulated` where the client is a part of a simulation.
+pub fn limit_here(analysis: &Analysis, limit: &Limit) -> String {
+    let is_simulated = limit.kind == LimitKind::Client && analysis.provider == Provider::Simulated;
+    format!("{}{}", self::limit(limit), if is_simulated { ", simulated" } else { "" })
 }
 
 /// The nodes at a limit: `database-2`, `database and database-3`, `all 3 nodes`, `5 of 12 nodes`.

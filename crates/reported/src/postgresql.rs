@@ -64,6 +64,11 @@ pub static BUFFER_HIT_SHARE: Figure = Figure {
     in_results: Some(("Buffer hits %", 10)),
     ..lookups("buffer_hit_share", "In shared_buffers, %", 100.0, Of::Each(&PAGES_HIT, &PAGES_ASKED))
 };
+/// Checkpoints that were done in a trial.
+pub static CHECKPOINTS_OF_TRIAL: Figure = background("checkpoints", "Checkpoints in a trial", Of::Trial(&CHECKPOINTS));
+/// Bytes that checkpoints wrote for each completed operation.
+pub static CHECKPOINTER_BYTES_PER_OPERATION: Figure =
+    background("checkpointer_bytes_per_operation", "Bytes by checkpoints/op.", Of::Operation(&CHECKPOINTER_BYTES));
 /// Bytes of the write-ahead log for each completed operation.
 pub static WAL_BYTES_PER_OPERATION: Figure =
     background("wal_bytes_per_operation", "WAL bytes/op.", Of::Operation(&WAL_BYTES));
@@ -77,12 +82,12 @@ pub static REPORTS: Reports = Reports {
         &kept("table_bytes", "Table at the end, MiB", 1.0 / MIB, Of::Trial(&TABLE_BYTES)),
         &kept("index_bytes", "Indexes at the end, MiB", 1.0 / MIB, Of::Trial(&INDEX_BYTES)),
         &kept("dead_rows", "Dead row versions at the end", 1.0, Of::Trial(&DEAD_ROWS)),
-        &background("checkpoints", "Checkpoints in a trial", Of::Trial(&CHECKPOINTS)),
+        &CHECKPOINTS_OF_TRIAL,
         &background("checkpoints_requested", "of them because the WAL was full", Of::Trial(&CHECKPOINTS_REQUESTED)),
         &background("vacuums", "Vacuums in a trial", Of::Trial(&VACUUMS)),
         &WAL_BYTES_PER_OPERATION,
         &background("wal_full_pages_per_operation", "Whole pages in WAL/op.", Of::Operation(&WAL_FULL_PAGES)),
-        &background("checkpointer_bytes_per_operation", "Bytes by checkpoints/op.", Of::Operation(&CHECKPOINTER_BYTES)),
+        &CHECKPOINTER_BYTES_PER_OPERATION,
         &background("backend_bytes_per_operation", "Bytes by backends/op.", Of::Operation(&BACKEND_BYTES)),
     ],
     charts: &[

@@ -1,3 +1,5 @@
+use experiment::{Arrivals, LatencyFigure, LatencyObjective, LoadLevel, Objective};
+
 use super::*;
 use crate::TrialMeasurement;
 use crate::story::{Reported, job, measured, record, run};
@@ -94,4 +96,29 @@ fn a_run_whose_open_cells_are_all_skipped_says_so_and_not_that_it_is_decided() {
         let resting = block(4, &[], &[(GP2, gp2), (IO1, RestsBecause::Skipped)]).resting;
         assert_eq!(next(skipped), Next::Stop { after_block: 3, because: StopsBecause::Skipped, resting });
     }
+}
+
+/// A model of 1:16 misses the bound by a factor of three on gp2: no number of repetitions says whether full scale does.
+#[test]
+fn what_a_model_cannot_decide_of_a_latency_is_not_repeated() {
+    let mut job = job();
+    job.plan.adaptive = Some(after(Vec::new(), (None, None)));
+    let bound = LatencyObjective { operation: None, figure: LatencyFigure::P99, limit_us: 60_000.0 };
+    job.plan.objective = Some(Objective { latency: vec![bound], error_share: None, throughput: None, headroom: 0.3 });
+    for cell in &mut job.plan.cells {
+        cell.load = LoadLevel::Rate { operations_per_s: 500.0, arrivals: Arrivals::Poisson };
+    }
+    let of = |configuration, block, operations, device_reads, probe_read_iops| {
+        measured(&record(Reported { configuration, block, operations, device_reads, probe_read_iops }), device_reads)
+    };
+    // 100 in flight at some 500 and 2,000 operations/s: 190 and 49 ms.
+    let of_block =
+        |(block, gp2, io1)| [of("gp2-320", block, gp2, 3_590.0, 60.1), of("io1-10000", block, io1, 12_000.0, 500.0)];
+    let blocks = [(1, 30_000, 120_000), (2, 33_000, 126_000), (3, 31_500, 123_000)];
+    let trials: Vec<TrialMeasurement> = blocks.into_iter().flat_map(of_block).collect();
+    let next = crate::next_block(&run(&job, &trials), 0.0, &BTreeSet::new()).unwrap();
+    let Next::Stop { because, resting, .. } = next else { panic!("{next:?}") };
+    assert_eq!(because, StopsBecause::OutOfReach { blocks_max: 12 });
+    let gp2 = resting.iter().find(|resting| resting.cell == GP2).unwrap();
+    assert_eq!(gp2.why, RestsBecause::LatencyInModel);
 }

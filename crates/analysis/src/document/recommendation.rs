@@ -367,6 +367,16 @@ pub struct Check {
     pub meets: Meets,
 }
 
+impl Check {
+    /// How far a latency lies beyond its bound that is not decided all the same: the ends of its interval, as factors
+    /// of the bound. `None` where the interval does not lie beyond it.
+    pub fn beyond(&self) -> Option<(f64, f64)> {
+        let Criterion::Latency { limit_us, .. } = self.what else { return None };
+        let range = self.measured.filter(|range| self.meets == Meets::NotDecided && range.low > limit_us)?;
+        Some((range.low / limit_us, range.high / limit_us))
+    }
+}
+
 /// A part of an objective.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "of")]
@@ -405,6 +415,11 @@ pub struct WouldDecide {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "doubt")]
 pub enum Doubt {
+    /// A bound on latency decided, and latencies are those of a 1:N model.
+    LatencyInModel {
+        /// N.
+        scale: f64,
+    },
     /// The evidence is simulated.
     Simulated,
     /// The evidence is that of other tools.
@@ -430,6 +445,12 @@ pub enum Doubt {
         trials: u64,
         /// Of how many valid.
         valid: u64,
+    },
+    /// Workloads that write, and no checkpoint of the database in half of their trials or more: production writes what
+    /// was not measured.
+    NoCheckpoint {
+        /// Of these configurations.
+        configurations: Vec<String>,
     },
     /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost
     /// with the instance.

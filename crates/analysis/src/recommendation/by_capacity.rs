@@ -37,6 +37,7 @@ impl Answer<'_> {
     fn carrying_by_capacity(&self, workload: &str, own: &[&Capacity], demand: f64) -> WorkloadAnswer {
         let headroom = self.plan.objective.as_ref().map_or(0.0, |objective| objective.headroom);
         let left = 1.0 - headroom;
+        let is_model = self.plan.scale() > 1.0;
         let candidate = |capacity: &&Capacity| {
             let low = capacity.low_ops_per_s.unwrap_or(0.0) * left;
             let high = capacity.high_ops_per_s.unwrap_or(f64::INFINITY) * left;
@@ -45,6 +46,12 @@ impl Answer<'_> {
                 CapacityOutcome::Floor => Meets::No,
                 CapacityOutcome::Withheld { .. } | CapacityOutcome::NotMeasured => Meets::NotDecided,
                 _ if low >= demand => Meets::Yes,
+                // Under its bound on latency a model carries less than what it is a model of, whose queues are shorter;
+                // its throughput is that of full scale.
+                _ if is_model => match capacity.closed_loop_ops_per_s {
+                    Some(most) if most * left <= demand => Meets::No,
+                    _ => Meets::NotDecided,
+                },
                 _ if high <= demand => Meets::No,
                 _ => Meets::NotDecided,
             };

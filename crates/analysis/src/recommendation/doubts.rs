@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
+
 use super::Answer;
 use crate::document::{
-    AnswerOutcome, Capacity, Doubt, FleetOf, LimitedHere, NotConsidered, NotJudged, OverallCandidate, Verdict,
-    WorkloadAnswer,
+    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, NotConsidered, NotJudged,
+    OverallCandidate, Verdict, WorkloadAnswer,
 };
 use crate::finding::{Finding, Scope};
 use crate::lists::{each_once, grouped};
@@ -49,6 +51,30 @@ impl Answer<'_> {
             .filter_map(|c| c.writes.as_ref())
             .fold((0, 0), |(lost, values), w| (lost + w.lost(), values + w.values));
         (lost > 0).then_some(NotJudged::LostWrites { lost, values })
+    }
+
+    /// Configurations of a database that has checkpoints, and did none while it was written to.
+    fn without_checkpoint(&self) -> Option<Doubt> {
+        let writes = |cell: &&CellAnalysis| {
+            let mut workloads = self.plan.workloads.iter().filter(|asked| asked.name == cell.workload);
+            workloads.any(|asked| asked.writes() > 0.0)
+        };
+        // One that goes on to the end is counted only then, and shows by what it wrote.
+        let has_none = |cell: &&CellAnalysis| {
+            let wrote = cell.database.get(&CHECKPOINTER_BYTES_PER_OPERATION).is_some_and(|bytes| bytes > 0.0);
+            !wrote && cell.database.get(&CHECKPOINTS_OF_TRIAL).is_some_and(|done| done < 0.5)
+        };
+        let cells = self.cells.iter().filter(writes).filter(has_none);
+        let configurations = each_once(cells.map(|cell| cell.configuration.clone()));
+        (!configurations.is_empty()).then_some(Doubt::NoCheckpoint { configurations })
+    }
+
+    /// Whether a bound on latency decides somewhere, in a model.
+    fn latency_in_model(&self, all: &[WorkloadAnswer]) -> Option<Doubt> {
+        let scale = self.plan.scale();
+        let is_bounded = self.plan.objective.as_ref().is_some_and(|objective| !objective.latency.is_empty());
+        let decides = |place: &WorkloadAnswer| matches!(place.by, DecidedBy::Objective | DecidedBy::Capacity);
+        (scale > 1.0 && is_bounded && all.iter().any(decides)).then_some(Doubt::LatencyInModel { scale })
     }
 
     fn of_severity(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
@@ -97,7 +123,7 @@ impl Answer<'_> {
         everywhere: &[OverallCandidate],
         run: Option<&str>,
     ) -> Vec<Doubt> {
-        let mut doubts = Vec::new();
+        let mut doubts: Vec<Doubt> = self.latency_in_model(all).into_iter().collect();
         if self.plan.place.is_simulated() {
             doubts.push(Doubt::Simulated);
         }
@@ -160,6 +186,7 @@ impl Answer<'_> {
         if short > 0 && 2 * short >= self.trials.valid {
             doubts.push(Doubt::TooShort { trials: short, valid: self.trials.valid });
         }
+        doubts.extend(self.without_checkpoint());
         for configuration in candidates(all, run).into_iter().filter(|c| self.is_on_local_disks(c)) {
             doubts.push(Doubt::LocalDisks { configuration: configuration.to_owned() });
         }

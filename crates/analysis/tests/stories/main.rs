@@ -6,6 +6,7 @@
 mod analyse;
 mod batches;
 mod carried;
+mod checkpoints;
 mod compare;
 mod disk_faults;
 mod faults;

@@ -32,7 +32,7 @@ pub(super) enum Senders {
     Named { number: usize, key: &'static str },
     /// Processes of this machine, and what one costs, where it was measured.
     Here(Option<ClientCost>),
-    /// A simulation has one client, which is never the limit.
+    /// A simulation has one client, of as many threads as its truth states.
     Simulated,
 }
 
@@ -195,7 +195,7 @@ fn counted(
             );
             (1, message)
         }
-        Senders::Simulated => (1, "clients = \"auto\" is 1: a simulation's client is never the limit".to_owned()),
+        Senders::Simulated => (1, "clients = \"auto\" is 1: a simulation has one client".to_owned()),
     };
     let numbers = [("rate", most), ("clients", f64::from(number))];
     let note = Note::new("clients_counted", message, "State a number to have another one");

@@ -282,7 +282,7 @@ fn latency_in_a_model(experiment: &Experiment) -> Option<Note> {
     (bounded && scale > 1.0).then(|| {
         let message = format!(
             "the objective bounds latency at scale 1:{scale}, where a queue in front of a volume takes {scale} times \
-             as long as in production"
+             as long as in production: what misses it by less than a factor of {scale} is not decided"
         );
         let advice = "Bound latency at scale = 1; in a model state a demand: throughput = N";
         Note::new("latency_in_a_model", message, advice).with([("scale", scale)])

@@ -100,7 +100,7 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
     let mut problems = match provider {
         Some(Provider::Simulated) => in_simulation(file),
         Some(Provider::Hosts) => on_hosts(file),
-        Some(Provider::Aws) => on_aws(file).into_iter().collect(),
+        Some(Provider::Aws) => on_aws(file),
         Some(Provider::Local | Provider::Imported) | None => Vec::new(),
     };
     problems.extend(file.configuration.iter().filter_map(|c| not_ours(file, c, provider)));
@@ -127,6 +127,13 @@ fn caches_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Vec<P
     of_each.map(problem).collect()
 }
 
+/// The database of the file, where it is a product that has nothing of this kind.
+fn database_lacking(file: &raw::Experiment, what: Lack) -> Option<&Spanned<String>> {
+    let stated = file.target.as_ref()?.database.as_ref()?;
+    let mut known = PRODUCTS.iter();
+    known.any(|product| product.name == stated.as_str() && product.lacks(what)).then_some(stated)
+}
+
 /// What a simulation has nothing for.
 fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
     let elsewhere = "remove it, or run without --provider simulated";
@@ -135,17 +142,14 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
         let what = "[target] hosts: a simulation has no cluster to talk to";
         problems.push(problem(hosts.span(), what, elsewhere));
     }
-    let stated = file.target.as_ref().and_then(|target| target.database.as_ref());
-    let unknown = |name: &&Spanned<String>| {
-        PRODUCTS.into_iter().any(|product| product.name == name.as_str() && product.lacks(Lack::Simulation))
-    };
-    if let Some(name) = stated.filter(unknown) {
+    if let Some(name) = database_lacking(file, Lack::Simulation) {
         let what = format!("database = \"{name}\": what is simulated is {}", PRODUCTS[0].title);
         problems.push(problem(name.span(), what, "run without --provider simulated"));
     }
     if let Some((at, n)) = file.load.stated_clients().filter(|(_, n)| *n > 1) {
         let what = format!("clients = {n}: the simulation has one client");
-        let help = "its client is never the limit; run it on this machine: without --provider simulated";
+        let help = "[provider.simulated] client_threads says how much it carries; or run it on this machine: without \
+                    --provider simulated";
         problems.push(problem(at, what, help));
     }
     if let Some((language, path)) = file.workload.iter().find_map(|workload| workload.own()) {
@@ -306,10 +310,19 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
 }
 
 /// What a run on AWS would not measure as it states it.
-fn on_aws(file: &raw::Experiment) -> Option<Problem> {
-    let what = "[target] hosts: an existing cluster has its machines, and --provider aws makes others";
-    let help = "without --provider aws; or leave [target] hosts out, for a database of its own on AWS";
-    Some(problem(file.existing()?.span(), what, help))
+fn on_aws(file: &raw::Experiment) -> Vec<Problem> {
+    let existing = file.existing().map(|hosts| {
+        let what = "[target] hosts: an existing cluster has its machines, and --provider aws makes others";
+        let help = "without --provider aws; or leave [target] hosts out, for a database of its own on AWS";
+        problem(hosts.span(), what, help)
+    });
+    // Beside [provider.aws] that is refused there, whoever is to run it.
+    let name = database_lacking(file, Lack::Aws).filter(|_| file.provider.aws.is_none());
+    let unknown = name.map(|name| {
+        let what = format!("database = \"{name}\": machines on AWS are made for {} alone so far", PRODUCTS[0].title);
+        problem(name.span(), what, "measure it on this machine, or by SSH on machines of yours: --provider hosts")
+    });
+    existing.into_iter().chain(unknown).collect()
 }
 
 fn capitalised(text: &str) -> String {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::mistakes::Collector;
 use crate::raw::Language;
-use crate::{NodeFaultKind, raw};
+use crate::{NodeFaultKind, PRODUCTS, raw};
 use product::{Lack, Product};
 
 pub(super) fn check(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'_>) {
@@ -64,6 +64,11 @@ fn lacking(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'
         let what = format!("heap_mib = {heap_mib}: {title} has no Java heap");
         refuse(Lack::Heap, heap_mib.span(), what, "remove it; memory_limit_gib says what its node has");
     }
+    if let Some(aws) = &file.provider.aws {
+        let what = format!("[provider.aws]: machines on AWS are made for {} alone so far", PRODUCTS[0].title);
+        let help = "remove it; measure it on this machine, or by SSH on machines of yours: --provider hosts";
+        refuse(Lack::Aws, aws.span(), what, help);
+    }
     for fault in file.fault.iter().filter(|fault| *fault.kind == NodeFaultKind::Compaction.name()) {
         let what = format!("[[fault]] kind = \"compaction\": {title} has nothing of the kind");
         refuse(Lack::Compaction, fault.kind.span(), what, "remove it");
@@ -85,7 +90,6 @@ fn lacking(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PRODUCTS;
 
     /// A product without any of it refuses each where it stands; one that has all refuses none.
     #[test]

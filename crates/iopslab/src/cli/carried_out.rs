@@ -8,7 +8,7 @@ use archive::RunDirectory;
 use controller::{Agents, Channel, EvidenceGrew, Screen, Settings};
 use database::cassandra::java;
 use evidence::{Environment, HostId};
-use experiment::{AwsSettings, Database, Job, Machines, PRODUCTS, Place, Plan, Provider};
+use experiment::{AwsSettings, Database, Job, Lack, Machines, PRODUCTS, Place, Plan, Provider};
 use process::failure::Failure;
 use process::paths::{cache_directory, work_directory};
 use provider::local::Local;
@@ -110,7 +110,7 @@ const JAVA_OF_MACHINES: u32 = 17;
 /// they are there, and paid for.
 fn have_their_java(job: &Job) -> Result<(), Failure> {
     let Database::Started(started) = &job.plan.target.database else { return Ok(()) };
-    if started.product != PRODUCTS[0] {
+    if started.product.lacks(Lack::Aws) {
         let message = format!("machines on AWS are made for {} alone so far", PRODUCTS[0].title);
         let help = format!("measure {} on this machine, or on hosts of yours", started.product.title);
         return Err(Failure::input(message).help(help));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use experiment::{Arrivals, Draft, Experiment, LoadLevel, Mistake, Origins, RecordShape};
+use experiment::{Arrivals, Draft, Experiment, LoadLevel, Mistake, Origins, PRODUCTS, RecordShape};
 use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
@@ -25,12 +25,17 @@ Examples:
   iopslab init
   iopslab init --current r6i.2xlarge+gp3:500GiB --candidate r6i.2xlarge+gp3:500GiB:12000:300 \
 --candidate i4i.2xlarge --out storage.toml
+  iopslab init --database postgresql --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --rate \
+5000 --p99 10
   iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --demand 5000 --read-share \
 95% --data 800GB --out -")]
 pub struct InitArgs {
     /// What the experiment is to answer
     #[arg(long)]
     question: Option<String>,
+    /// The database [default: cassandra]
+    #[arg(long, value_name = "NAME", value_parser = PRODUCTS.map(|product| product.name))]
+    database: Option<String>,
     /// What one node runs on today
     #[arg(long, value_name = "CONFIG")]
     current: Option<String>,
@@ -57,7 +62,8 @@ pub struct InitArgs {
     /// Operations a second that one node has to carry: the cheapest configuration that does is recommended
     #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
     demand: Option<f64>,
-    /// Greatest 99th percentile of latency that is good enough, milliseconds; in force at scale = 1, else a comment
+    /// Greatest 99th percentile of latency that is good enough at --rate, milliseconds; in force at scale = 1, else a
+    /// comment
     #[arg(long, value_name = "MS", value_parser = positive)]
     p99: Option<f64>,
     /// Where to write the file; - prints it
@@ -88,6 +94,13 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
         let mut conversation =
             Conversation { answers: &mut std::io::stdin().lock(), say: &mut |text| eprint!("{text}") };
         interview(&catalog, &mut args, &mut conversation)?;
+    }
+    if let Some(ms) = args.p99.filter(|_| args.rate.is_none()) {
+        let message = format!(
+            "--p99 {ms} without --rate: a bound on latency means something at a rate that is expected; with requests \
+             in flight alone latency is their number over the throughput"
+        );
+        return Err(Failure::input(message).help(format!("state both, for example --rate 5000 --p99 {ms}")));
     }
     let (text, experiment) = drafted(&catalog, &args, machine::cpus() as f64)?;
     if to_stdout {
@@ -125,8 +138,10 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         .chain(&args.candidates)
         .map(|text| configuration(catalog, text).map_err(Failure::input))
         .collect::<Result<_, _>>()?;
+    let asked = PRODUCTS.into_iter().find(|product| args.database.as_deref() == Some(product.name));
     let draft = Draft {
         name: name(&args.out),
+        product: asked.unwrap_or(PRODUCTS[0]),
         question: args.question.clone().unwrap_or_else(|| QUESTION.to_owned()),
         configurations,
         read_share: args.read_share.unwrap_or(READ_SHARE),
@@ -278,7 +293,7 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
     if args.demand.is_none() {
         args.demand = with.ask("How many operations a second must one node carry? [not stated]", positive)?;
     }
-    if args.p99.is_none() {
+    if args.p99.is_none() && args.rate.is_some() {
         args.p99 = with.ask(
             "Which 99th percentile of latency is good enough, in ms? It is judged at scale 1 alone. [not stated]",
             positive,

@@ -46,12 +46,15 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     if let Some(of_cache) = args.cache.curves(plan)? {
         let Curves { ttl_s, curves, left_out } = of_cache;
         match format {
-            Format::Human => print!("{}", ::report::tier_curves(&curves, ttl_s, &left_out, terminal::width())),
+            Format::Human => {
+                print!("{}", ::report::tier_curves(&curves, ttl_s, plan.scale(), &left_out, terminal::width()));
+            }
             Format::Json => {
                 println!(
                     "{}",
                     pretty(&serde_json::json!({
                         "format_version": FORMAT_VERSION,
+                        "scale": plan.scale(),
                         "cache_curves": curves,
                         "ttl_s": ttl_s,
                         "left_out": left_out,

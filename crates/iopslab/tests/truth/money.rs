@@ -75,6 +75,26 @@ fn at_a_given_rate_the_objective_decides() {
     assert!(matches!(story.analysis().recommendation.places[0].outcome, AnswerOutcome::NoneMeets));
 }
 
+/// A queue of a 1:4 model takes up to four times as long: what misses a bound by less may meet it at full scale.
+#[test]
+fn a_model_excludes_by_latency_what_misses_its_bound_by_more_than_its_scale() {
+    let mut story = noisy(&[priced("slow", 1600, 100.0), priced("fast", 20_000, 300.0)], 0.01, 3).open(1000.0);
+    story.local = "scale = 4".into();
+    let plain = story.analysis();
+    let p99_ms = cell(&plain, "slow").latency_us[&experiment::OperationKind::Read].figures.p99.unwrap() / 1000.0;
+    for (beyond, meets) in [(0.5, Meets::Yes), (2.0, Meets::NotDecided), (8.0, Meets::No)] {
+        story.rest = format!("[objective]\nread = {{ p99_ms = {:.3} }}", p99_ms / beyond);
+        let bounded = story.analysis();
+        let place = &bounded.recommendation.places[0];
+        let slow = place.candidates.iter().find(|c| c.configuration == "slow").unwrap();
+        assert_eq!(slow.meets, meets, "{beyond} times its bound: {slow:?}");
+        assert_eq!(bounded.recommendation.doubts[0], Doubt::LatencyInModel { scale: 4.0 });
+    }
+    story.local = String::new();
+    let at_full_scale = story.analysis();
+    assert!(!at_full_scale.recommendation.doubts.iter().any(|d| matches!(d, Doubt::LatencyInModel { .. })));
+}
+
 /// The demand: the cheapest that carries it with headroom, and more of a cheaper one beside it.
 #[test]
 fn a_demand_is_met_by_the_cheapest_that_carries_it() {

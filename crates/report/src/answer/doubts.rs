@@ -15,6 +15,10 @@ use crate::labels;
 pub const SIMULATED: &str =
     "SIMULATED: nothing here was measured; the figures come from a simulation of a stated truth.";
 
+/// What a simulated client carries, and what would be more.
+const SIMULATED_CLIENT: &str = " (it is simulated: more threads of it, [provider.simulated] client_threads, or less \
+                                CPU for each operation, client_cpu_us, carry more)";
+
 /// Of figures that iopslab did not measure.
 const IMPORTED: &str = "All figures are those of other tools: nobody watched the machines, restored the data before \
                         each trial or mixed the order of the trials, so that whatever else differed is in every ratio.";
@@ -31,7 +35,10 @@ pub fn withheld(analysis: &Analysis, all: &[(String, Withheld)]) -> String {
 
 fn withheld_words(analysis: &Analysis, names: &str, why: &Withheld) -> String {
     match why {
-        Withheld::Client => format!("the client was at its limit while it loaded {names}"),
+        Withheld::Client => {
+            let raised = when(analysis.provider == analysis::Provider::Simulated, || SIMULATED_CLIENT.to_owned());
+            format!("the client was at its limit while it loaded {names}{raised}")
+        }
         Withheld::PageCache => format!("memory answered the reads of {names}, not storage"),
         Withheld::Data => format!("records were missing or counters disagreed with {names}"),
         Withheld::NotAtRest { unrest } => not_at_rest(names, *unrest),
@@ -153,6 +160,12 @@ pub fn not_considered(analysis: &Analysis) -> Vec<String> {
 /// A doubt as a sentence.
 pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
+        Doubt::LatencyInModel { scale } => format!(
+            "Latencies are those of a 1:{n} model, whose queues take up to {n}-fold the time of those at full scale: \
+             what meets a bound here meets it there as far as queues decide, what misses it here is excluded only \
+             beyond a factor of {n}. Measure latency at scale 1:1, or on existing hosts.",
+            n = given(*scale)
+        ),
         Doubt::Simulated => SIMULATED.to_owned(),
         Doubt::Imported => IMPORTED.to_owned(),
         Doubt::Beside { others } => beside(others),
@@ -166,6 +179,12 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             "{} of {valid} valid trials {} too short to judge whether throughput had stabilised.",
             trials,
             is(*trials)
+        ),
+        Doubt::NoCheckpoint { configurations } => format!(
+            "No checkpoint of the database fell into half of the trials of {} or more: what it writes at one, and the \
+             whole pages that it logs after it, is missing, so that production writes more than was measured. Lengthen \
+             [load] duration_s, or have checkpoints come more often.",
+            listed(configurations)
         ),
         Doubt::LocalDisks { configuration } => format!(
             "{configuration} keeps its data on the instance's own disks: they are lost when it stops or fails, so that \
@@ -351,7 +370,7 @@ pub fn limits_of(analysis: &Analysis) -> Option<String> {
     let run = analysis.recommendation.run.as_ref()?;
     let entries = analysis.cells.iter().filter(|c| c.configuration == *run).map(|c| {
         let name = places::name(analysis, &c.workload, Some(c.load));
-        (name, labels::limit(&c.limit))
+        (name, labels::limit_here(analysis, &c.limit))
     });
     let groups = places::grouped(entries.collect());
     let clauses: Vec<String> = match groups.as_slice() {

@@ -16,7 +16,7 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
     };
     let others = || all.iter().filter(|one| one.configuration != run);
     let is_only = others().all(|one| one.meets == Meets::No);
-    let bounds = bounds(analysis);
+    let bounds = bounds(analysis, true);
     let claim = match (is_only, ours.usd_per_month) {
         (true, _) => format!("it is the only one that {bounds}"),
         (false, Some(_)) => format!("it is the cheapest that {bounds}"),
@@ -61,11 +61,13 @@ pub fn open(analysis: &Analysis) -> Option<String> {
         [only] => only.configuration.clone(),
         _ => "each".to_owned(),
     };
-    Some(format!("whether {who} {} is not shown: {}{more}", bounds(analysis), listed(each)))
+    let of_model = objective::of_model(analysis, open.iter().filter_map(|one| Some(worst(analysis, one)?.1)));
+    Some(format!("whether {who} {} is not shown: {}{more}{of_model}", bounds(analysis, false), listed(each)))
 }
 
-/// What is asked, in all places: `keeps p99 at most 10 ms at 1,000/s under all 2 workloads`.
-fn bounds(analysis: &Analysis) -> String {
+/// What is asked, in all places: `keeps p99 at most 10 ms at 1,000/s under all 2 workloads`; where it was measured, if
+/// it is shown.
+fn bounds(analysis: &Analysis, is_shown: bool) -> String {
     let all = &analysis.recommendation.places;
     let Some(first) = all.first() else { return String::new() };
     let is_one_load = all.iter().all(|place| place.load == first.load);
@@ -80,7 +82,11 @@ fn bounds(analysis: &Analysis) -> String {
         DecidedBy::Capacity => format!(" at {}", crate::capacity::bounds(analysis)),
         _ => String::new(),
     };
-    format!("{}{latency} {places}", objective::bounds(first, is_one_load))
+    let asked = match is_shown {
+        true => objective::bounds_here(analysis, first, is_one_load),
+        false => objective::bounds(first, is_one_load),
+    };
+    format!("{asked}{latency} {places}")
 }
 
 /// The place where a configuration stands worst.

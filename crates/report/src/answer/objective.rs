@@ -32,6 +32,27 @@ pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
     format!("{}{rate}", listed(parts))
 }
 
+/// The same of what is shown: a bound on latency is met or missed where it was measured, `... in the 1:16 model`.
+pub fn bounds_here(analysis: &Analysis, place: &WorkloadAnswer, at_rate: bool) -> String {
+    let mut checks = place.candidates.iter().flat_map(|c| &c.checks);
+    let is_bounded = checks.any(|check| matches!(check.what, Criterion::Latency { .. }));
+    format!("{}{}", bounds(place, at_rate), when(is_bounded, || labels::in_model(analysis.scale)))
+}
+
+/// Why a bound that these miss in the model is not decided, as a clause; empty where that is not so.
+pub fn of_model<'a>(analysis: &Analysis, candidates: impl IntoIterator<Item = &'a Candidate>) -> String {
+    let is_of_model = |check: &Check| check.beyond().is_some_and(|(low, _)| low <= analysis.scale);
+    let mut checks = candidates.into_iter().flat_map(|c| &c.checks);
+    when(checks.any(is_of_model), || {
+        format!(
+            "; the {} model does not decide a latency above its bound by less than a factor of {}: latency bounds need \
+             scale 1:1 (or existing hosts)",
+            labels::scale(analysis.scale),
+            given(analysis.scale)
+        )
+    })
+}
+
 /// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.
 fn measured(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str, check: &Check) -> Option<String> {
     let range = check.measured?;
@@ -104,7 +125,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others: Vec<&Candidate> = place.candidates.iter().filter(|c| c.configuration != run).collect();
     let is_only = others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
-    let bounds = bounds(place, !by_value);
+    let bounds = bounds_here(analysis, place, !by_value);
     let claim = match (is_only, by_value, ours.usd_per_month) {
         (true, _, _) => format!("it is the only one that {bounds}"),
         (_, true, _) => {
@@ -189,6 +210,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     if !withheld.is_empty() {
         reasons.push(doubts::withheld(analysis, &withheld));
     }
+    let of_model = of_model(analysis, open.iter().copied());
     match (open.as_slice(), reasons.is_empty()) {
         ([], _) | (_, true) => String::new(),
         ([only], _) => {
@@ -196,9 +218,9 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
                 true => parts(analysis, place, only, &|m| m == Meets::NotDecided).join(", "),
                 false => reasons.join("; "),
             };
-            format!("whether {} {} is not shown: {reason}", only.configuration, bounds(place, true))
+            format!("whether {} {} is not shown: {reason}{of_model}", only.configuration, bounds(place, true))
         }
-        (_, _) => format!("whether each {} is not shown: {}", bounds(place, true), reasons.join("; ")),
+        (_, _) => format!("whether each {} is not shown: {}{of_model}", bounds(place, true), reasons.join("; ")),
     }
 }
 

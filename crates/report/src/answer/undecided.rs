@@ -192,7 +192,8 @@ fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String
 
 /// No configuration meets the objective.
 fn none_meets(analysis: &Analysis, place: &WorkloadAnswer) -> String {
-    format!("no configuration {}{}", objective::bounds(place, false), objective::misses(analysis, place))
+    let bounds = objective::bounds_here(analysis, place, false);
+    format!("no configuration {bounds}{}", objective::misses(analysis, place))
 }
 
 /// A given rate without an objective.

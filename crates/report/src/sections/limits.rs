@@ -25,7 +25,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         return section.paragraph("No cell has been planned.");
     }
     let numbers = placed("", &analysis.cells, |c| place(c))
-        .text("Limit", |c| strong(labels::limit(&c.limit)))
+        .text("Limit", |c| strong(labels::limit_here(analysis, &c.limit)))
         .text("Numbers", |c| limits::of_cell(analysis, c));
     let without = analysis.cells.iter().filter(|c| c.trials > 0 && c.valid_trials == 0);
     let without = without.map(|c| format!("{}: no valid trial of {}: {}", c.id, c.trials, reasons(c)));
@@ -51,11 +51,12 @@ fn map(analysis: &Analysis) -> Rows<(&str, analysis::LoadLevel)> {
         .text("Workload", |(workload, _)| (*workload).to_owned())
         .text("Load", |(_, load)| labels::load(*load));
     let configurations = analysis.configurations.iter();
-    configurations
-        .fold(map, |map, c| map.text(&*c.name, |(workload, load)| cell(analysis.cell(&c.name, workload, *load))))
+    configurations.fold(map, |map, c| {
+        map.text(&*c.name, |(workload, load)| cell(analysis, analysis.cell(&c.name, workload, *load)))
+    })
 }
 
-fn cell(cell: Option<&CellAnalysis>) -> Cell {
+fn cell(analysis: &Analysis, cell: Option<&CellAnalysis>) -> Cell {
     let Some(cell) = cell else { return Cell::styled("-", "lim none", "not part of the experiment") };
     match (cell.valid_trials, cell.trials) {
         (0, 0) => return Cell::styled("not measured", "lim hatch", "no trial of this cell is in place"),
@@ -72,7 +73,7 @@ fn cell(cell: Option<&CellAnalysis>) -> Cell {
         format!("{invalid} of {} invalid", several(cell.trials, "trial"))
     });
     let below: Vec<String> = [used, confirmed, also, invalid].into_iter().flatten().collect();
-    let words = Text::from(labels::limit(limit)).then(small(below.join(", ")));
+    let words = Text::from(labels::limit_here(analysis, limit)).then(small(below.join(", ")));
     Cell::styled(words, format!("lim {}", class(limit.kind)), limits::message(limit))
 }
 

@@ -1,8 +1,8 @@
 //! What an objective asks for, or a rate without one.
 
 use analysis::{
-    AnswerOutcome, Candidate, Check, Criterion, DecidedBy, FleetOf, LatencyFigure, Meets, OperationKind, Range, Reason,
-    Status,
+    AnswerOutcome, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, LatencyFigure, Meets, OperationKind, Range,
+    Reason, Status,
 };
 
 use super::{run, said, story, with};
@@ -32,14 +32,14 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
     let mut analysis = with(DecidedBy::Objective, run("gp3"));
     analysis.recommendation.places[0].load = Some(LOADS[1]);
     analysis.recommendation.places[0].candidates = vec![
-        candidate("gp2", 500.0, [52.0, 50.0, 54.0], Meets::No),
+        candidate("gp2", 500.0, [520.0, 500.0, 540.0], Meets::No),
         candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes),
         candidate("io2", 1000.0, [4.0, 3.8, 4.2], Meets::Yes),
     ];
     assert_eq!(
         said(&analysis).headline(),
-        "Run gp3: it is the cheapest that keeps p99 at most 10 ms at 5,000/s Poisson: read p99 8.10 ms (7.40 to 8.90); \
-         gp2 does not (read p99 52.0 ms (50.0 to 54.0))."
+        "Run gp3: it is the cheapest that keeps p99 at most 10 ms at 5,000/s Poisson in the 1:16 model: read p99 8.10 \
+         ms (7.40 to 8.90); gp2 does not (read p99 520 ms (500 to 540))."
     );
     let places = &mut analysis.recommendation.places;
     places[0].outcome = AnswerOutcome::NoneMeets;
@@ -52,7 +52,7 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
     (recommendation.run, recommendation.status, recommendation.reason) = (None, Status::NotDecided, Reason::Undecided);
     let answer = said(&analysis);
     assert!(
-        answer.headline().starts_with("Not decided: no configuration keeps p99 at most 10 ms at 5,000/s"),
+        answer.headline().starts_with("Not decided: no configuration keeps p99 at most 10 ms in the 1:16 model at 5"),
         "{answer:?}"
     );
     assert!(
@@ -62,6 +62,38 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
             .any(|s| s.starts_with("2 x gp3 would carry the demand at 5,000/s Poisson for $1,500.00 a month together")),
         "{answer:?}"
     );
+}
+
+/// The story is a 1:16 model: gp2 misses the bound there by a factor of 5, and queues are up to 16 times as long.
+#[test]
+fn a_bound_that_a_model_misses_by_less_than_its_scale_is_not_decided() {
+    let between = AnswerOutcome::Between {
+        configurations: vec!["gp2".into(), "gp3".into()],
+        break_even: false,
+        alike: Vec::new(),
+        repetitions: None,
+    };
+    let mut analysis = with(DecidedBy::Objective, between);
+    analysis.recommendation.places[0].load = Some(LOADS[1]);
+    analysis.recommendation.places[0].candidates = vec![
+        candidate("gp2", 500.0, [52.0, 50.0, 54.0], Meets::NotDecided),
+        candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes),
+    ];
+    analysis.recommendation.doubts = vec![Doubt::LatencyInModel { scale: 16.0 }];
+    let needs = "the 1:16 model does not decide a latency above its bound by less than a factor of 16: latency bounds \
+                 need scale 1:1 (or existing hosts)";
+    let answer = said(&analysis);
+    assert_eq!(
+        answer.headline(),
+        format!(
+            "Not decided: the choice is between gp2 and gp3: whether gp2 keeps p99 at most 10 ms at 5,000/s Poisson is \
+             not shown: read p99 52.0 ms (50.0 to 54.0); {needs}."
+        )
+    );
+    assert!(answer.doubts[0].starts_with("Latencies are those of a 1:16 model"), "{answer:#?}");
+    // What is open at full scale is open because of its interval.
+    analysis.scale = 1.0;
+    assert!(!said(&analysis).headline().contains("model"));
 }
 
 #[test]
