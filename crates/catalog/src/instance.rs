@@ -207,6 +207,33 @@ pub struct InstanceType {
 }
 
 impl InstanceType {
+    /// A type of which nothing but its size is known.
+    pub(crate) fn of_size(name: String, architecture: String, vcpus: u32, memory_gib: f64) -> Self {
+        Self {
+            name,
+            lifecycle: Lifecycle::Current,
+            architecture,
+            vcpus,
+            memory_gib,
+            local_disks: None,
+            ebs: None,
+            on_demand_usd_per_hour: None,
+            price_date: None,
+            introduced: None,
+            nitro: None,
+            ebs_optimisation: EbsOptimisation::Default,
+            ebs_optimisation_usd_per_hour: None,
+            network_gbps: None,
+            network_burst_gbps: None,
+            processor: None,
+            clock_ghz: None,
+            cpu_share: None,
+            volume_slots: None,
+            bandwidth_weighting: false,
+            paths: Vec::new(),
+        }
+    }
+
     /// What stands before the size in its name: before the dot; `gcp:n2-standard`; `azure:Standard_E`.
     pub fn family(&self) -> &str {
         match Cloud::of(&self.name) {

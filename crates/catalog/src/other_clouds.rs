@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::table::Row;
 use crate::{
-    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstancePrice, InstanceType, Lifecycle, LocalDisks, Purchase,
-    VolumePath, VolumeType, table,
+    DiskKind, EbsCaps, FigureSource, InstancePrice, InstanceType, LocalDisks, Purchase, VolumePath, VolumeType, table,
 };
 
 /// The types, each with its price.
@@ -42,26 +41,15 @@ pub(crate) fn built_in() -> Vec<(InstanceType, InstancePrice)> {
         };
         let instance = InstanceType {
             paths: paths.remove(&name).unwrap_or_default(),
-            name,
-            lifecycle: Lifecycle::Current,
-            architecture: text("architecture"),
-            vcpus: row.required("vcpus") as u32,
-            memory_gib: row.required("memory_gib"),
             local_disks: local_disks(row),
-            ebs: None,
             on_demand_usd_per_hour: Some(price.usd_per_hour),
             price_date: Some(price.date.clone()),
-            introduced: None,
-            nitro: None,
-            ebs_optimisation: EbsOptimisation::Default,
-            ebs_optimisation_usd_per_hour: None,
-            network_gbps: None,
-            network_burst_gbps: None,
-            processor: None,
-            clock_ghz: None,
-            cpu_share: None,
-            volume_slots: None,
-            bandwidth_weighting: false,
+            ..InstanceType::of_size(
+                name,
+                text("architecture"),
+                row.required("vcpus") as u32,
+                row.required("memory_gib"),
+            )
         };
         (instance, price)
     })

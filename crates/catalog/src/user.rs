@@ -367,27 +367,8 @@ impl UserCatalog {
             return Err(self.wrong(&entry.name, "a new instance type needs vcpus and memory_gib"));
         };
         Ok(InstanceType {
-            name: entry.name.clone(),
-            lifecycle: Lifecycle::Current,
-            architecture: "x86_64".to_owned(),
-            vcpus,
-            memory_gib,
-            local_disks: None,
-            ebs: None,
-            on_demand_usd_per_hour: None,
-            price_date: None,
-            introduced: None,
-            nitro: None,
             ebs_optimisation: if entry.ebs.is_some() { EbsOptimisation::Default } else { EbsOptimisation::None },
-            ebs_optimisation_usd_per_hour: None,
-            network_gbps: None,
-            network_burst_gbps: None,
-            processor: None,
-            clock_ghz: None,
-            cpu_share: None,
-            volume_slots: None,
-            bandwidth_weighting: false,
-            paths: Vec::new(),
+            ..InstanceType::of_size(entry.name.clone(), "x86_64".to_owned(), vcpus, memory_gib)
         })
     }
 

@@ -37,7 +37,7 @@ distribution = "uniform"
 [load]
 rate = [300]
 rest_max_s = 0
-warmup_s = 10
+warmup_s = 6
 duration_s = 20
 repetitions = 1
 

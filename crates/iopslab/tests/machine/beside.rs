@@ -9,12 +9,12 @@ use serde_json::Value;
 use crate::support::{Exits, Laboratory, json, lane::Share};
 
 /// Small, and twice: the second trial finds what a stranger keeps of the first.
-fn experiment(name: &str, repetitions: u32) -> String {
+fn experiment(name: &str, duration_s: u32, repetitions: u32) -> String {
     format!(
         r#"
 name = "{name}"
 [dataset]
-records = 10_000
+records = 20_000
 [[configuration]]
 name = "only"
 instance = {{ vcpus = 0.7, memory_gib = 16 }}
@@ -27,7 +27,7 @@ read = 1
 rate = [200]
 rest_max_s = 0
 warmup_s = 1
-duration_s = 10
+duration_s = {duration_s}
 repetitions = {repetitions}
 seed = 7
 [provider.local]
@@ -61,8 +61,8 @@ impl Drop for Stranger {
 #[test]
 fn two_runs_at_once_end_with_both_answers_and_others_wait() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write("first.toml", &experiment("first", 2));
-    lab.write("second.toml", &experiment("second", 1));
+    lab.write("first.toml", &experiment("first", 10, 2));
+    lab.write("second.toml", &experiment("second", 3, 1));
     let mut first = lab.spawn(&["run", "first.toml", "--out", "one"]);
     lab.wait_in(&mut first, "measurement", Duration::from_secs(240), || lab.stderr_so_far().contains("op/s"));
     let stranger = Stranger::comes(&lab);

@@ -107,7 +107,7 @@ fn a_file_system_that_was_shut_down_by_its_disk_is_whole_in_the_next_trial() {
     let tail = tail
         .replace("rest_max_s = 3", "rest_max_s = 0")
         .replace("repetitions = 1", "repetitions = 2")
-        .replace("duration_s = 22", "duration_s = 16");
+        .replace("duration_s = 22", "duration_s = 13");
     lab.write("disks.toml", &[head, fault, &tail].concat());
     let mut running = lab.spawn(&["run", "disks.toml", "--require-valid"]);
     lab.wait_in(&mut running, "a disk that fails", Duration::from_secs(240), || {

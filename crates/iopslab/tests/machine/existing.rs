@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::cql;
 use crate::support::{Laboratory, databases, has_no_rights, lane::Share};
 
-const THEIRS: &str = r#"
+pub(super) const THEIRS: &str = r#"
 name = "theirs"
 
 [target]

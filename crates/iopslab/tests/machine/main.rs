@@ -1,5 +1,6 @@
 //! Stories with a real Cassandra on real volumes. One program, because two of them go on beside each other, each in a
-//! lane of its own. They begin in the order of their names: the longest is `apart`, and `whole` needs both lanes.
+//! lane of its own. They begin in the order of their names: `apart` is the longest; `whole`, which needs both lanes, is
+//! the last, after short ones, since one lane is empty while it waits for the other.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -23,10 +24,13 @@ mod real {
     pub mod bought;
     mod cache;
     mod cache_tier;
+    mod cluster;
     mod compaction;
+    mod counts;
     mod disks;
     mod existing;
     mod existing_postgresql;
+    mod existing_watched;
     mod members;
     mod own_statements;
     mod probe;
@@ -38,7 +42,5 @@ mod real {
     mod settings;
     mod snapshot;
     mod store;
-    mod watched;
     mod whole;
-    mod work;
 }

@@ -60,7 +60,7 @@ p99_ms = 10_000
 
 [load]
 concurrency = [8]
-rest_max_s = 4
+rest_max_s = 1
 warmup_s = 2
 duration_s = 14
 repetitions = 1

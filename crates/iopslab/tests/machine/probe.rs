@@ -48,7 +48,7 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("probed.toml", EXPERIMENT);
     // 500 IOPS and 20 MiB/s.
-    let stated = probe(&lab, &["--configuration", "stated", "--seconds", "2", "--size-mib", "128"]);
+    let stated = probe(&lab, &["--configuration", "stated", "--seconds", "1.5", "--size-mib", "128"]);
     let volume = &stated["volumes"][0];
     println!("{volume:#}");
     // As far as a disk, though its loop device came with 2 MiB and more.

@@ -67,6 +67,11 @@ fn fast_alone(repetitions: u32) -> String {
     text.replace("rest_max_s = 1", "rest_max_s = 0").replace("repetitions = 1", &format!("repetitions = {repetitions}"))
 }
 
+/// The same where what is begun is the question, not what it does then.
+fn short(repetitions: u32) -> String {
+    fast_alone(repetitions).replace("warmup_s = 4\nduration_s = 5", "warmup_s = 1\nduration_s = 2")
+}
+
 fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
@@ -187,7 +192,7 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
 #[test]
 fn a_killed_run_resumes_without_measuring_anything_twice() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write("small.toml", &fast_alone(2));
+    lab.write("small.toml", &short(2));
     let mut first = lab.spawn(&["run", "small.toml"]);
     lab.wait_in(&mut first, "a first trial", Duration::from_secs(180), || {
         lab.path().join("runs").exists() && lab.trials().len() == 1
@@ -379,8 +384,8 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
 #[test]
 fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     let lab = Laboratory::on_machine(Share::Half);
-    // Short trials, which one process can serve: what starts is the question, not what it does then.
-    let short = fast_alone(1).replace("warmup_s = 4\nduration_s = 5", "warmup_s = 1\nduration_s = 2");
+    // One process can serve all of them.
+    let short = short(1);
     let four = short.replace("concurrency = [16]", "concurrency = [1, 2, 3, 4]");
     lab.write("small.toml", &short);
     lab.write("impatient.toml", &(four + "start_timeout_s = 2\n"));

@@ -12,6 +12,7 @@ use std::time::Duration;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::Value;
 
+use super::existing::THEIRS;
 use crate::cql;
 use crate::support::{Laboratory, lane::Share, wait_for};
 
@@ -24,34 +25,11 @@ const SALTED_HASH: &str = "$2a$04$zDm9LcTMBc7PfJ8oDR5t6esE9T2UQPRMufV9g3kBi5xN59
 const BY_DRIVER: &str = "note: requests go through the CQL driver, which costs the client more CPU than frames of its \
                          own: connections are encrypted";
 
-const EXPERIMENT: &str = r#"
-name = "secured"
-
-[target]
-hosts = ["127.0.0.1:9042"]
-keyspace = "lab"
-#ENTRY
-
-[dataset]
-records = 2_000
-
-[[configuration]]
-name = "as-it-stands"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 3000 }
-price_usd_per_month = 400.0
-
-[[workload]]
-name = "mixed"
-read = 0.8
-update = 0.2
-
-[load]
-rate = [200]
-warmup_s = 1
-duration_s = 3
-repetitions = 1
-"#;
+/// An experiment of a cluster that exists, in whose `[target]` this stands too.
+fn experiment(entry: &str) -> String {
+    let text = THEIRS.replace("5_000", "2_000").replace("repetitions = 2", "repetitions = 1");
+    text.replace("keyspace = \"lab\"\n", &format!("keyspace = \"lab\"\n{entry}\n"))
+}
 
 /// Who signs, the cluster and the client, as PEM files in a directory.
 fn make_certificates(directory: &Path) {
@@ -182,7 +160,7 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
     // Files are relative to the experiment, which is not where the story runs.
     std::fs::create_dir(lab.path().join("experiments")).unwrap();
     let run = |entry: &str, password: Option<&str>| {
-        lab.write("experiments/secured.toml", &EXPERIMENT.replace("#ENTRY", entry));
+        lab.write("experiments/secured.toml", &experiment(entry));
         let mut command = lab.iopslab(&["run", "experiments/secured.toml", "--format", "json"]);
         command.env_remove("IOPSLAB_PASSWORD");
         command.envs(password.map(|password| ("IOPSLAB_PASSWORD", password)));

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::lane::Share;
-use crate::support::{Laboratory, wait_for};
+use crate::support::{Laboratory, files, wait_for};
 
 /// One trial; the data set is that of other stories, so that it is loaded once for all of them.
 const EXPERIMENT: &str = r#"
@@ -50,16 +50,6 @@ fn stored(store: &str, keep: bool) -> String {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The files of a store.
-fn files(store: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(store).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
-    }
-    found
 }
 
 /// A run in a work directory of its own, until it says this; then it is stopped by Ctrl-C.

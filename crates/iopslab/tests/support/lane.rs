@@ -18,7 +18,7 @@ static CHANGED: Condvar = Condvar::new();
 pub enum Share {
     /// One lane: another story goes on in the other one.
     Half,
-    /// Both: its nodes use all CPUs.
+    /// Both: its nodes use all CPUs, and have to answer in time.
     Whole,
 }
 

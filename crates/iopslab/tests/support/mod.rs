@@ -55,6 +55,18 @@ pub fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// Every file below a directory, in order; none where there is no directory.
+pub fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let below = entries.flat_map(|entry| match entry.file_type().unwrap().is_dir() {
+        true => files(&entry.path()),
+        false => vec![entry.path()],
+    });
+    let mut found: Vec<PathBuf> = below.collect();
+    found.sort();
+    found
+}
+
 /// What a command has said, from its start to its end.
 pub struct Said {
     /// How it exited.

@@ -1,9 +1,5 @@
 //! What a real Cassandra can be set to, and what it makes of some of it.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-
-mod shared;
-
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::Command;
@@ -13,6 +9,8 @@ use cassandra_model::{TABLE, YAML, table, yaml};
 use database::cassandra::{Cassandra, Distribution, Java, Node, NodeConfig, ensure_distribution, find_java};
 use database::{DataSetTable, Directories, NodePlan, Ports, Replication, Server as _};
 use experiment::{Section, Setting, Settings};
+
+use crate::shared;
 
 /// An address of this test alone, and another one.
 const REFUSED: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 5);

@@ -1,9 +1,5 @@
 //! Fetching Cassandra from a mirror that works, lies, or is not there.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-
-mod shared;
-
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
@@ -22,6 +18,8 @@ use database::cassandra::{
 };
 use sha1::{Digest as _, Sha1};
 use sha2::{Digest as _, Sha256};
+
+use crate::shared;
 
 /// A Maven repository on loopback: `answer` maps the path asked for to a body, or to 404.
 fn mirror(answer: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static) -> String {

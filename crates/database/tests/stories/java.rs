@@ -1,7 +1,5 @@
 //! Choosing a Java runtime, and starting it: fake `java` programs that only answer `-version`.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -86,7 +84,7 @@ const OPTIONS: [&str; 4] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTI
 /// Options of other programs in Java would change what is measured, and load what they name into the server.
 #[test]
 fn what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours() {
-    const STORY: &str = "what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours";
+    const STORY: &str = "java::what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours";
     const OF_OTHERS: &str = "-javaagent:/tmp/of-others.jar";
     if OPTIONS.iter().any(|name| env::var(name).as_deref() != Ok(OF_OTHERS)) {
         // The environment is that of a process, which other stories share: this one runs again in one of its own.

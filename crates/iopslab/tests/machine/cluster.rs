@@ -48,7 +48,7 @@ page_cache_mib = 64
 
 #[test]
 fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() {
-    let lab = Laboratory::on_machine(Share::Whole);
+    let lab = Laboratory::on_machine(Share::Half);
     lab.write("pair.toml", PAIR);
     lab.exits(0, &["run", "pair.toml"]);
     let run = lab.run_directory();
@@ -86,7 +86,7 @@ fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() 
 
 #[test]
 fn a_node_that_dies_costs_the_trial_and_is_named() {
-    let lab = Laboratory::on_machine(Share::Whole);
+    let lab = Laboratory::on_machine(Share::Half);
     // The pair alone, for long enough to be killed in mid-trial.
     let alone = PAIR.find("[[configuration]]").unwrap();
     let pair = PAIR.rfind("[[configuration]]").unwrap();

@@ -1,9 +1,6 @@
 //! Requests in frames of iopslab's own against a server that does what a real one does not do on demand. The driver is
 //! the reference: the same requests go through it, and the answers are the same.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-
-#[path = "frames/scripted.rs"]
 mod scripted;
 
 use std::time::{Duration, Instant};

@@ -1,8 +1,5 @@
 //! What a user reads where TLS does not come about, with a server that does nothing but TLS.
 
-#![cfg(feature = "tls")]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::network::{configure_sshd, make_key};
-use crate::support::{Laboratory, lane::Share, wait_for};
+use crate::network::{configure_sshd, kill, make_key};
+use crate::support::{Laboratory, files, lane::Share, wait_for};
 
 fn experiment(lines: &str, duration_s: u32) -> String {
     format!(
@@ -141,8 +141,8 @@ impl Story {
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             found.extend(line.contains(cache.to_str().unwrap()).then_some(line));
         }
-        let files = files(&cache);
-        found.extend(files.into_iter().filter(|file| !file.ends_with("/iopslab")));
+        let kept = files(&cache).into_iter().filter(|file| !file.ends_with("iopslab"));
+        found.extend(kept.map(|file| file.display().to_string()));
         found.extend(self.lab.leftovers());
         found
     }
@@ -177,16 +177,6 @@ impl Drop for Story {
     }
 }
 
-/// Every file below a directory.
-fn files(directory: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let below = entries.flat_map(|entry| match entry.path().is_dir() {
-        true => files(&entry.path()),
-        false => vec![entry.path().display().to_string()],
-    });
-    below.collect()
-}
-
 fn children(parent: u32) -> Vec<u32> {
     let line = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
     line.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
@@ -194,12 +184,6 @@ fn children(parent: u32) -> Vec<u32> {
 
 fn is_sshd(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("sshd"))
-}
-
-fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
-    // It may have ended by itself.
-    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
 }
 
 #[test]

@@ -55,9 +55,9 @@ for_s = 6
 clients = 2
 concurrency = [4]
 request_timeout_s = 4
-rest_max_s = 3
+rest_max_s = 1
 warmup_s = 3
-duration_s = 26
+duration_s = 19
 repetitions = 1
 
 [provider.local]

@@ -1,15 +1,13 @@
 //! A full query log that Cassandra's own logger has written (`scripts/FullQueryLog.java`), read by our reader.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
-
-mod shared;
-
 use std::path::Path;
 use std::process::Command;
 
 use database::ReadRecording;
 use database::cassandra::{ensure_distribution, find_java};
 use query_log::Value;
+
+use crate::shared;
 
 /// What Chronicle and Cassandra reach into on Java 11 and 17 (`jvm11-server.options`, `jvm17-server.options`).
 const EXPORTS: [&str; 5] = [

@@ -1,8 +1,5 @@
 //! A real memcached in front of a database that says what it was asked.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
-
-#[path = "memcached/hit_ratio.rs"]
 mod hit_ratio;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,0 @@
-//! Stories whose nodes use all CPUs of the machine.
-
-mod cluster;
-mod fault;
