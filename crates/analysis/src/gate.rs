@@ -39,10 +39,11 @@ impl Gate {
         let error = |problem: &str| GateError { given: text.to_owned(), problem: problem.to_owned() };
         let at = text.find(['<', '>']).ok_or_else(|| error("it has neither < nor >"))?;
         let name = text[..at].trim();
-        let metric = Metric::CHANGES
-            .into_iter()
-            .find(|metric| metric.name() == name)
-            .ok_or_else(|| error(&format!("there is no metric {name:?}")))?;
+        let metric = Metric::CHANGES.into_iter().find(|metric| metric.name() == name).ok_or_else(|| {
+            let near = experiment::nearest(name, Metric::CHANGES.map(Metric::name));
+            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            error(&format!("there is no metric {name:?}{near}"))
+        })?;
         let number = text[at + 1..].trim();
         let threshold_percent = number
             .strip_suffix('%')
@@ -148,6 +149,7 @@ mod tests {
         for (text, problem) in [
             ("throughput -5%", "neither < nor >"),
             ("speed < -5%", "no metric \"speed\""),
+            ("througput < -5%", "no metric \"througput\" (did you mean `throughput`?)"),
             ("p99 > 10", "no %"),
             ("p99 > ten%", "not a percentage"),
             ("p99 > NaN%", "not a percentage"),

@@ -300,6 +300,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         shared_volumes: plan.place.aws().map_or_else(Vec::new, |aws| aws.pairs.clone()),
         modifications: input.modifications.to_vec(),
         shape: plan.shape,
+        left_out: plan.left_out.clone(),
         trials,
         configurations,
         workloads: document::workloads(plan),

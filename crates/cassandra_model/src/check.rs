@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use product::{At, Problem, Section};
 use toml::{Table, Value};
 
-use crate::jvm_option::{is_jvm_setting, jvm_option_name, kept_jvm_option};
+use crate::jvm_option::{is_jvm_setting, jvm_option_name, kept_jvm_option, meant_jvm_option};
 use crate::known::known;
 use crate::settings::{JVM, TABLE, YAML};
 use crate::{keys, table_options};
@@ -47,26 +47,29 @@ fn jvm_options(given: &[Value], problems: &mut Vec<Problem>) -> Vec<String> {
     for (number, option) in options.iter().enumerate() {
         let is_new = names.insert(jvm_option_name(option));
         if let Some((what, help)) = problem(option, is_new) {
-            problems.push(Problem { section: JVM, at: At::Option(number), what, help: help.to_owned() });
+            problems.push(Problem { section: JVM, at: At::Option(number), what, help });
         }
     }
     options
 }
 
-fn problem(option: &str, is_new: bool) -> Option<(String, &'static str)> {
+fn problem(option: &str, is_new: bool) -> Option<(String, String)> {
     const FOR_EXAMPLE: &str = "for example jvm = [\"-XX:TieredStopAtLevel=1\", \"-Xss512k\"]";
-    if option.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        let what = format!("`{option}` is more than one word");
-        return Some((what, "each option is an entry of its own, in quotes of its own"));
-    }
-    if !option.starts_with('-') {
-        return Some((format!("`{option}` is no option of the JVM: they begin with `-`"), FOR_EXAMPLE));
-    }
-    if !is_jvm_setting(option) {
-        return Some((format!("`{option}` sets nothing of a JVM"), FOR_EXAMPLE));
-    }
-    if let Some(kept) = kept_jvm_option(option) {
-        return Some((format!("{option}: {}", kept.why), kept.help));
-    }
-    (!is_new).then(|| (format!("{} is set twice", jvm_option_name(option)), "the last one would win: remove the other"))
+    let (what, help) = if option.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        (format!("`{option}` is more than one word"), "each option is an entry of its own, in quotes of its own")
+    } else if !option.starts_with('-') {
+        (format!("`{option}` is no option of the JVM: they begin with `-`"), FOR_EXAMPLE)
+    } else if !is_jvm_setting(option) {
+        (format!("`{option}` sets nothing of a JVM"), FOR_EXAMPLE)
+    } else if let Some(meant) = meant_jvm_option(option) {
+        let what = format!("{option}: there is no such option among those that an experiment may state");
+        return Some((what, format!("did you mean `{meant}`? docs/settings.md lists them")));
+    } else if let Some(kept) = kept_jvm_option(option) {
+        (format!("{option}: {}", kept.why), kept.help)
+    } else if is_new {
+        return None;
+    } else {
+        (format!("{} is set twice", jvm_option_name(option)), "the last one would win: remove the other")
+    };
+    Some((what, help.to_owned()))
 }

@@ -4,7 +4,7 @@
 //! port for everybody, or write a file that they name, and the next version has others. A list of what is refused
 //! (below) only says why, of those that somebody may well have meant.
 
-use product::{Kept, KeptOption, REMOVE, is_among, kept_among};
+use product::{Kept, KeptOption, REMOVE, is_among, kept_among, slip};
 
 const KEPT: &[Kept] = &[
     (
@@ -132,6 +132,15 @@ pub fn kept_jvm_option(option: &str) -> Option<KeptOption> {
     })
 }
 
+/// What an experiment may state and was probably meant by an option of which nothing is known.
+pub(crate) fn meant_jvm_option(option: &str) -> Option<&'static str> {
+    if kept_jvm_option(option) != Some(UNKNOWN) {
+        return None;
+    }
+    let all = ALLOWED.iter().flat_map(|names| names.split_whitespace());
+    slip(&jvm_option_name(option), all.filter(|name| !name.ends_with('*')))
+}
+
 /// Whether what an option is set to is a number or a word: `512k`, `0.5`, `advanced`.
 fn is_plain_value(option: &str) -> bool {
     let value = option.split_once('=').map_or("", |(_, value)| value);
@@ -206,6 +215,21 @@ mod tests {
             "-Dcassandra.memtable.shard.count=4",
         ] {
             assert_eq!(kept_jvm_option(option), None, "{option}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_told_from_an_option_that_is_refused_on_purpose() {
+        for (option, meant) in [
+            ("-XX:MaxGCPauseMilis=100", Some("-XX:MaxGCPauseMillis")),
+            ("-XX:+UseG1G", Some("-XX:UseG1GC")),
+            ("-XX:+UseG1GC", None),
+            ("-XX:MaxHeapSize=1g", None),
+            ("-XX:+UnlockDiagnosticVMOptions", None),
+            ("-XX:CompileCommand=print", None),
+            ("-Djava.security.manager", None),
+        ] {
+            assert_eq!(meant_jvm_option(option), meant, "{option}");
         }
     }
 

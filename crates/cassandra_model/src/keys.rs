@@ -104,7 +104,7 @@ fn value_problem<'v>(name: &str, value: &'v Value, known: &Known) -> Option<(&'v
             match other {
                 Some(other) => {
                     let what = format!("{name} has no key `{other}`");
-                    Some((other.as_str(), (what, "valid: class_name, parameters".to_owned())))
+                    Some((other.as_str(), (what, choice(other, &["class_name", "parameters"]))))
                 }
                 None if keys.contains_key("class_name") => None,
                 None => expected("{ class_name = \"...\" }".to_owned()),

@@ -20,7 +20,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::price::{InstancePrice, VolumePrice};
-use crate::{Cloud, EbsCaps, EbsOptimisation, InstanceType, Lifecycle, LocalDisks, Purchase, REGION, VolumeType, day};
+use crate::{
+    Cloud, EbsCaps, EbsOptimisation, InstanceType, Lifecycle, LocalDisks, Purchase, REGION, VolumeType, day, nearest,
+};
 
 /// One file of a user's facts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -171,7 +173,7 @@ impl UserCatalog {
         let mut read: Self = toml::from_str(text).map_err(|error| UserCatalogError {
             file: file.to_owned(),
             line: error.span().map(|span| line_at(text, span.start)),
-            problem: error.message().to_owned(),
+            problem: said(error.message()),
         })?;
         file.clone_into(&mut read.file);
         text.clone_into(&mut read.text);
@@ -430,4 +432,11 @@ fn positive(figures: &[(&str, Option<f64>)]) -> Result<(), String> {
 
 fn line_at(text: &str, at: usize) -> usize {
     text[..at.min(text.len())].matches('\n').count() + 1
+}
+
+/// What the TOML library says; of a key that nobody knows the one that was probably meant, too.
+fn said(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2).filter(|_| message.starts_with("unknown field"));
+    let near = quoted.next().and_then(|given| nearest::by_slips(given, quoted, 3, 1).first().copied());
+    near.map_or_else(|| message.to_owned(), |near| format!("{message} (did you mean `{near}`?)"))
 }

@@ -8,6 +8,8 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::mistakes::nearest;
+
 /// A key and what it is set to: `load.repetitions=5`; of several tables the one with that name:
 /// `configuration.gp3-3000.nodes=3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,7 +156,10 @@ fn find<'t, 'i>(root: &'t DeTable<'i>, tables: &[String]) -> Result<Option<Found
                 let one = all.iter().find(|one| name(one.get_ref()) == Some(named));
                 one.ok_or_else(|| match names.is_empty() {
                     true => format!("{key} holds nothing that has a name; change the file"),
-                    false => format!("expected {key}.NAME.KEY, NAME being one of {}", names.join(", ")),
+                    false => nearest(named, names.iter().copied()).map_or_else(
+                        || format!("expected {key}.NAME.KEY, NAME being one of {}", names.join(", ")),
+                        |near| format!("no {key} is called `{named}`; did you mean `{near}`?"),
+                    ),
                 })?
             }
             _ => value,
@@ -247,6 +252,7 @@ mod tests {
             ("load=1", "load is a table: set one of its keys"),
             ("configuration=1", "configuration is a table"),
             ("configuration.nodes=3", "expected configuration.NAME.KEY, NAME being one of gp3, io2"),
+            ("configuration.gp.nodes=3", "no configuration is called `gp`; did you mean `gp3`?"),
             ("name.x=3", "name is no table"),
             ("configuration.io2.data_volume.iops=1", "it has no data_volume; change the file"),
         ] {

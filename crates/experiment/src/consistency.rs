@@ -1,7 +1,10 @@
 //! CQL consistency levels, one for each kind of statement.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
+use crate::mistakes::choice;
 use crate::words::words;
 
 words! {
@@ -31,6 +34,17 @@ impl Consistency {
             Self::Quorum | Self::LocalQuorum | Self::EachQuorum => replication_factor / 2 + 1,
             Self::All => replication_factor,
         }
+    }
+}
+
+impl FromStr for Consistency {
+    type Err = String;
+
+    /// As it is typed: `LOCAL_QUORUM` and `local-quorum`, too.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.to_ascii_lowercase().replace('-', "_");
+        let found = Self::ALL.into_iter().find(|level| level.name() == name);
+        found.ok_or_else(|| format!("`{text}` is no consistency level ({})", choice(&name, &Self::ALL.map(Self::name))))
     }
 }
 
@@ -105,6 +119,14 @@ mod tests {
         let of_three = Consistency::ALL.map(|level| level.replicas(3));
         assert_eq!(of_three, [1, 1, 2, 3, 2, 3, 2, 2, 1]);
         assert_eq!((1..=6).map(|rf| Consistency::Quorum.replicas(rf)).collect::<Vec<_>>(), [1, 2, 2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn a_level_is_understood_as_it_is_typed_or_refused_with_the_nearest() {
+        assert_eq!("LOCAL-QUORUM".parse(), Ok(Consistency::LocalQuorum));
+        let refused = "quorom".parse::<Consistency>().unwrap_err();
+        let expected = "`quorom` is no consistency level (did you mean `quorum`? valid: any, ";
+        assert!(refused.starts_with(expected), "{refused}");
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub struct CpuShare {
     /// How fast one of them is; `None`: not known.
     pub speed: Option<CpuSpeed>,
     /// The speed for which one CPU of this machine stands: that of the fastest configuration. `None`: some are not
-    /// known, so that all CPUs are taken for equal.
+    /// known, so that all CPUs are assumed equally fast.
     pub unit: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
     unknown(experiment).into_iter().chain(raised(experiment, &speeds)).collect()
 }
 
-/// Instances of which some have a known speed and some have not: then all are taken for equal.
+/// Instances of which some have a known speed and some have not: then all are assumed equally fast.
 fn unknown(experiment: &Experiment) -> Option<Note> {
     let all = || experiment.configurations.iter().map(|c| &c.instance);
     let (known, unknown): (Vec<&Instance>, Vec<&Instance>) = all().partition(|i| i.cpu_speed.is_some());

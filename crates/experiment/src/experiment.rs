@@ -37,6 +37,8 @@ pub struct Experiment {
     pub caches: crate::Caches,
     /// Load levels and the shape of a trial.
     pub load: Load,
+    /// What of the file is left out; `None`: nothing.
+    pub left_out: Option<crate::LeftOut>,
     /// What is done to nodes in every trial, in order of time.
     pub faults: Vec<crate::NodeFault>,
     /// What good enough means; `None`: the file does not say.

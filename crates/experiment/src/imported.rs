@@ -109,6 +109,7 @@ impl ImportedRun {
             caches: Caches::default(),
             processes: Vec::new(),
             forks: 1,
+            left_out: None,
             cells,
             trials: self.trials.iter().map(planned).collect(),
             search: None,

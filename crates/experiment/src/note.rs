@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::Provider;
+use crate::{Provider, Sentence};
 
 /// A static remark: worth knowing, not wrong.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,7 +14,7 @@ pub struct Note {
     /// Rule that made it.
     pub rule: &'static str,
     /// What it is about, in one sentence.
-    pub message: String,
+    pub message: Sentence,
     /// The numbers behind it, units in their names.
     pub numbers: BTreeMap<&'static str, f64>,
     /// What to do, if anything.
@@ -25,7 +25,7 @@ pub struct Note {
 
 impl Note {
     /// A note without numbers.
-    pub(crate) fn new(rule: &'static str, message: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(rule: &'static str, message: impl Into<Sentence>, advice: impl Into<Cow<'static, str>>) -> Self {
         Self { rule, message: message.into(), numbers: BTreeMap::new(), advice: advice.into(), provider: None }
     }
 
@@ -40,6 +40,22 @@ impl Note {
         self.provider = Some(provider);
         self
     }
+}
+
+/// The same of several configurations or workloads is one note.
+pub(crate) fn grouped(notes: impl IntoIterator<Item = Note>) -> Vec<Note> {
+    let mut all: Vec<Note> = Vec::new();
+    for note in notes {
+        let is_alike = |known: &Note| {
+            (known.rule, &known.advice, &known.numbers, known.provider)
+                == (note.rule, &note.advice, &note.numbers, note.provider)
+        };
+        let is_known = all.iter_mut().any(|known| is_alike(known) && known.message.takes(&note.message));
+        if !is_known {
+            all.push(note);
+        }
+    }
+    all
 }
 
 impl fmt::Display for Note {

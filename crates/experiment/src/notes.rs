@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, VolumeRequest, through_cards};
 
+use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Setup, VolumeKind, cpu_share, judged, pricing, read_size, setups, versions, volume_server,
+    Sentence, Setup, VolumeKind, cpu_share, judged, pricing, read_size, setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -52,16 +53,14 @@ pub fn static_notes(
         notes.extend(read_size::below_iops(catalog, experiment, configuration));
         let volume = &configuration.data_volume;
         if volume.effective_limits.read_iops.is_none() && volume.effective_limits.read_bytes_per_s.is_none() {
-            let message = format!(
-                "{}: the catalog knows no limits of {}, so none are emulated",
-                configuration.name, volume.label
-            );
+            let words = format!("the catalog knows no limits of {}, so none are emulated", volume.label);
+            let message = Sentence::about(&configuration.name, words);
             notes.push(Note::new("volume_without_known_limits", message, "State iops and mib_per_s to emulate it"));
         }
         if configuration.commitlog_volume.is_none() {
             notes.push(Note::new(
                 "commitlog_on_data_volume",
-                format!("{}: the commit log shares the data volume", configuration.name),
+                Sentence::about(&configuration.name, "the commit log shares the data volume"),
                 "Give commitlog_volume to separate them, as the published studies did",
             ));
         }
@@ -72,18 +71,18 @@ pub fn static_notes(
         let payload = share * experiment.dataset.payload_bytes() as f64 / place.scale();
         let budget = setup.page_cache_budget_bytes as f64;
         if payload <= budget && !experiment.caches.ask_for_memory() {
-            let message = format!(
-                "{}: the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
-                setup.configuration,
+            let words = format!(
+                "the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
                 payload / catalog::MIB,
                 budget / catalog::MIB
             );
+            let message = Sentence::about(&setup.configuration, words);
             let advice = "This is no test of storage; load more records or allow less memory";
             let note = Note::new("data_fits_page_cache", message, advice);
             notes.push(note.with([("payload_bytes", payload), ("page_cache_budget_bytes", budget)]));
         }
     }
-    notes
+    grouped(notes)
 }
 
 /// Versions that are not released yet: an alpha is called one.
@@ -142,10 +141,8 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
     }
     for configuration in &experiment.configurations {
         if configuration.placement.replication_factor == 1 {
-            let message = format!(
-                "{}: with one replica, the records of a node that is away cannot be read or written",
-                configuration.name
-            );
+            let words = "with one replica, the records of a node that is away cannot be read or written";
+            let message = Sentence::about(&configuration.name, words);
             notes.push(Note::new(
                 "fault_without_replica",
                 message,
@@ -215,7 +212,7 @@ fn above_instance(
         what += &format!(": {usd:.2} USD a month buy nothing");
     }
     let advice = "The rest buys nothing; choose a larger instance or a slower volume";
-    Some(Note::new("volume_above_instance", format!("{}: {what}", configuration.name), advice).with(numbers))
+    Some(Note::new("volume_above_instance", Sentence::about(&configuration.name, what), advice).with(numbers))
 }
 
 /// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with
@@ -262,10 +259,11 @@ fn together_above_instance(configuration: &Configuration) -> Option<Note> {
             (n, None) => format!("{n} data volumes"),
             (n, Some(_)) => format!("{n} data volumes and commit log"),
         };
-        let message = format!(
-            "{}: {who} could do {together:.0} IOPS together, {} lets {reachable:.0} through",
-            configuration.name, configuration.instance.label
+        let words = format!(
+            "{who} could do {together:.0} IOPS together, {} lets {reachable:.0} through",
+            configuration.instance.label
         );
+        let message = Sentence::about(&configuration.name, words);
         let advice = match count {
             1 => "They are emulated apart; on AWS they share the instance's path",
             _ => "They share the instance's path: what they could do beyond it is not to be had",
@@ -281,11 +279,12 @@ fn cards_on_aws(configuration: &Configuration) -> Option<Note> {
     let is_ebs = |volume: &ConfiguredVolume| matches!(volume.kind, VolumeKind::Ebs(_));
     configuration.volumes().any(is_ebs).then(|| {
         let one = configuration.instance.card_limits().read_iops.unwrap_or_default();
-        let message = format!(
-            "{}: {} has {} EBS cards, and ebs_card_index is not set on AWS: all of its volumes are on card 0, which \
-             lets {one:.0} IOPS through",
-            configuration.name, configuration.instance.label, cards.count
+        let words = format!(
+            "{} has {} EBS cards, and ebs_card_index is not set on AWS: all of its volumes are on card 0, which lets \
+             {one:.0} IOPS through",
+            configuration.instance.label, cards.count
         );
+        let message = Sentence::about(&configuration.name, words);
         let advice = "Terraform's AWS provider 5.100 has no such attribute; \
                       the rest of the path is paid and not measured there";
         Note::new("ebs_card_not_set", message, advice).only(Provider::Aws).with([("card_iops", one)])
@@ -298,7 +297,7 @@ fn weighted(catalog: &Catalog, configuration: &Configuration) -> Option<Note> {
     let plain = catalog.instance(&configuration.instance.label)?;
     let said = plain.weighted(weighting).ok()?.weighted_from(plain)?;
     let advice = "Its network is not emulated: what clients and replicas lose is measured on real machines alone";
-    Some(Note::new("bandwidth_weighting", format!("{}: {said}", configuration.name), advice))
+    Some(Note::new("bandwidth_weighting", Sentence::about(&configuration.name, said), advice))
 }
 
 /// Local disks are part of an instance's price.
@@ -306,12 +305,8 @@ fn unused_disks(catalog: &Catalog, configuration: &Configuration) -> Option<Note
     let instance = catalog.instance(&configuration.instance.label).filter(|_| configuration.instance.from_catalog)?;
     let disks = instance.local_disks.as_ref()?;
     configuration.volumes().all(|volume| volume.order.is_some()).then(|| {
-        let message = format!(
-            "{}: the price of {} includes {}, which nothing uses",
-            configuration.name,
-            instance.name,
-            disks.label()
-        );
+        let words = format!("the price of {} includes {}, which nothing uses", instance.name, disks.label());
+        let message = Sentence::about(&configuration.name, words);
         let advice = "Put data or commit log on \"local\", or choose a type without local disks";
         Note::new("local_disks_unused", message, advice).with([("local_disks_gb", disks.total_gb())])
     })

@@ -13,8 +13,8 @@ use crate::search::LEVELS;
 use crate::warming::{CacheOf, settling_s, warming_s};
 use crate::{
     Adaptive, BacklogFiles, CacheState, Caches, Configuration, DataSetFiles, DataSetStore, Dataset, DecisionRules,
-    Experiment, FORMAT_VERSION, Load, LoadLevel, Money, NodeFault, Objective, Own, Patience, Place, Search, SearchPlan,
-    Target,
+    Experiment, FORMAT_VERSION, LeftOut, Load, LoadLevel, Money, NodeFault, Objective, Own, Patience, Place, Search,
+    SearchPlan, Target,
 };
 
 /// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
@@ -51,6 +51,8 @@ pub struct Plan {
     pub processes: Vec<Vec<String>>,
     /// Processes that share out the trials of a block, at least.
     pub forks: u32,
+    /// What the file states and this run leaves out; `None`: nothing.
+    pub left_out: Option<LeftOut>,
     /// All cells: configuration x workload x load level.
     pub cells: Vec<Cell>,
     /// All trials in planned order; the controller brings those together that one process can serve.
@@ -106,7 +108,7 @@ pub struct TrialShape {
     pub warmup_s: f64,
     /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
     pub warmup_max_s: Option<f64>,
-    /// Seconds at most in which a new process compiles its code, and as many in which a page cache settles, before all
+    /// Seconds at most of JIT warm-up of a new process, and as many in which a page cache settles, before all
     /// that; 0: neither is waited for.
     pub rest_max_s: f64,
     /// Measured seconds at most.
@@ -236,6 +238,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         caches: caches(experiment, !processes.is_empty()),
         processes,
         forks: load.forks,
+        left_out: experiment.left_out.clone(),
         cells,
         trials,
         search: search(experiment),

@@ -226,9 +226,9 @@ fn machines_are_measured_at_full_size() {
     assert_eq!(setups[0].cpus, 4.0);
     assert!(setups[0].page_cache_budget_bytes > 20 << 30, "32 GiB less a heap of 8");
     let notes = experiment::static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Aws), None);
-    let reported = notes.iter().find(|n| n.message.contains("without effect on AWS")).unwrap();
+    let reported = notes.iter().find(|n| n.message.to_string().contains("without effect on AWS")).unwrap();
     for key in ["scale", "page_cache_mib", "memory_limit_gib"] {
-        assert!(reported.message.contains(key), "{}", reported.message);
+        assert!(reported.message.to_string().contains(key), "{}", reported.message);
     }
     // Elsewhere AWS is not mentioned, and nobody makes machines.
     let here = run_by(&text, Provider::Local).unwrap();

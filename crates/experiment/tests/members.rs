@@ -217,7 +217,7 @@ fn machines_that_are_not_ours_have_one_volume() {
     let read = |text: &str, provider| story::read(text, ReadFor::PlanOf(provider));
     let message = read(&text, Provider::Aws).err().unwrap().to_string();
     let expected =
-        "x.toml:9:47: count = 2 of a's data_volume: AWS machines are made with one volume for their data so far";
+        "x.toml:9:47: count = 2 of the data_volume of a: AWS machines are made with one volume for their data so far";
     assert!(message.contains(expected), "{message}");
     let hosts = |limits: bool| {
         format!("{text}\n[provider.hosts]\nlimits = {limits}\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n")

@@ -117,6 +117,7 @@ fn every_wrong_input_is_refused_at_its_place() {
         ("name = \"x\"", "name = \"../x\"", "x.toml:1:8: `../x` cannot be the name"),
         ("name = \"x\"", "name = \"x\"\nbaseline = \"b\"", "x.toml:2:12: baseline `b` is no configuration"),
         ("[dataset]", "[target]\ndatabase = \"mongodb\"\n[dataset]", "unknown database `mongodb`"),
+        ("[dataset]", "[target]\ndatabase = \"casandra\"\n[dataset]", "`casandra` (did you mean `cassandra`? valid: "),
         ("[dataset]", "[target]\nversion = \"4.1.0\"\n[dataset]", "version `4.1.0` is not supported"),
         ("[dataset]", "[target]\nconsistency = \"quorom\"\n[dataset]", "did you mean `quorum`?"),
         ("[dataset]", "[target]\nversion = \"5.0.9\"\nhosts = [\"h:1\"]\n[dataset]", "exclude each other"),
@@ -134,9 +135,40 @@ fn every_wrong_input_is_refused_at_its_place() {
         (
             "size_gib = 320",
             "size_gib = \"4TB\"",
-            "x.toml:9:42: in data_volume: size_gib cannot be the text \"4TB\" (a number without quotes or unit, such \
-             as size_gib = 4.5)",
+            "x.toml:9:42: in data_volume: size_gib cannot be the text \"4TB\" (a number of GiB without quotes or unit, \
+             such as size_gib = 4.5)",
         ),
+        (
+            "type = \"gp2\", size_gib = 320",
+            "iops = \"3k\"",
+            "in data_volume: iops cannot be the text \"3k\" (a number without quotes or unit, such as iops = 3000)",
+        ),
+        ("records = 1000", "records = \"1M\"", "point or unit, such as records = 1_000_000)"),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\nduration_s = \"5min\"",
+            "duration_s cannot be the text \"5min\" (a number of seconds without quotes or unit, such as duration_s = \
+             300)",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\n[provider.local]\nscale = \"1:16\"",
+            "scale cannot be the text \"1:16\" (a number without quotes or unit, such as scale = 16)",
+        ),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\n[objective]\np99_ms = \"10ms\"",
+            "(a number of milliseconds without quotes or unit, such as p99_ms = 10)",
+        ),
+        (
+            "concurrency = [10]",
+            "rate = \"9k\"",
+            "rate cannot be \"9k\" (operations per second, such as rate = [9000], or rate = \"find\")",
+        ),
+        ("concurrency = [10]", "rate = [\"12k\"]", "a rate cannot be \"12k\" (operations per second: rate = [12_000])"),
+        ("concurrency = [10]", "rate = 700", "rate cannot be 700 (operations per second, such as rate = [700]"),
+        ("read = 0.8", "read = 80", "read cannot be 80 (a number from 0 to 1; 80 % is read = 0.8)"),
+        ("update = 0.2", "update = 120", "update cannot be 120 (a number from 0 to 1)"),
         ("\"gp2\"", "2", "x.toml:9:24: in data_volume: type cannot be the number 2 (text in quotes"),
         (
             "\"r4.4xlarge\"",

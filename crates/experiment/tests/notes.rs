@@ -77,7 +77,7 @@ fn repetitions_that_cannot_be_tested_are_reported() {
             None => assert_eq!(found, None, "{lines}"),
             Some(reported) => {
                 let found = found.unwrap_or_else(|| panic!("nothing is reported of {lines}"));
-                assert!(found.message.starts_with(reported), "{found}");
+                assert!(found.message.to_string().starts_with(reported), "{found}");
                 assert_eq!(found.numbers["needed"], stats::REPETITIONS_MIN as f64);
             }
         }
@@ -169,4 +169,26 @@ fn served_volumes_are_reported_of_where_the_database_may_use_every_cpu() {
         let expected = reported.then_some(3_000.0 / 8.0 * 150e-6);
         assert_eq!(cpus, expected, "{volumes} 1:{scale} on {machine_cpus}: {found:?}");
     }
+}
+
+#[test]
+fn what_is_true_of_several_configurations_is_said_once_with_their_names() {
+    let another = |name: &str| {
+        let volume = "data_volume = { type = \"gp2\", size_gib = 320 }";
+        format!("[[configuration]]\nname = \"{name}\"\ninstance = \"r4.4xlarge\"\n{volume}\n")
+    };
+    let with = |names: &[&str]| {
+        let more: Vec<String> = names.iter().map(|name| another(name)).collect();
+        let text = GOOD.replacen("[[workload]]", &format!("{}[[workload]]", more.concat()), 1);
+        notes(&accepted(&text), "commitlog_on_data_volume", None)
+    };
+    let said = |who: &str| {
+        format!(
+            "note: {who}: the commit log shares the data volume. Give commitlog_volume to separate them, as the \
+             published studies did"
+        )
+    };
+    assert_eq!(with(&[]), [said("a")]);
+    assert_eq!(with(&["b", "c"]), [said("a, b and c")]);
+    assert_eq!(with(&["b", "c", "d", "e"]), [said("a, b and 3 others")]);
 }

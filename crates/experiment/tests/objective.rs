@@ -61,7 +61,10 @@ fn every_wrong_objective_is_refused_at_its_place() {
         ("[objective]\np99 = 10\n", "x.toml:19:1: unknown key `p99` (did you mean `p99_ms`?"),
         ("[objective]\np99_ms = 0\n", "x.toml:19:10: p99_ms cannot be 0 (a number from 0.001 to 59999)"),
         ("[objective]\np99_ms = nan\n", "p99_ms cannot be NaN"),
-        ("[objective]\nerror_share = 1.5\n", "x.toml:19:15: error_share cannot be 1.5 (a number from 0 to 1)"),
+        (
+            "[objective]\nerror_share = 1.5\n",
+            "x.toml:19:15: error_share cannot be 1.5 (a number from 0 to 1; 1.5 % is error_share = 0.015)",
+        ),
         (
             "[objective]\nerror_share = 0.01\n",
             "x.toml:19:15: error_share = 0.01 has no effect: a trial with more than 0.001 failed operations is invalid \

@@ -101,6 +101,11 @@ fn what_does_not_go_with_sql_is_refused_at_its_place() {
         ("[load]\n", "[dataset]\nsnapshot = \"dir\"\n[load]\n", "a snapshot is files of Cassandra's so far"),
         ("concurrency = [10]", "concurrency = [10]\nwarmup = \"auto\"", "warmup = \"auto\": `bank` inserts, so that"),
         ("partitions = 0\n", "", "history has no `partitions`"),
+        (
+            "concurrency = [10]",
+            "concurrency = [10]\n[objective.statements.balnce]\np99_ms = 5",
+            "the objective bounds balnce, and no workload does any (did you mean `balance`? else remove it",
+        ),
         ("history]", "nobody]", "the schema has no such table"),
     ] {
         assert!(GOOD.contains(replace));

@@ -57,8 +57,21 @@ fn only_some_cells_are_measured() {
     let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
     assert_eq!(ids, ["b.w.c1", "b.w.c8"]);
     assert_eq!((plan.configurations.len(), plan.workloads.len(), plan.money.configurations.len()), (1, 1, 1));
+    assert_eq!(plan.left_out.unwrap().to_string(), "configuration a; workload v");
+    for (only, cells, left_out) in [
+        ("\"b\"", 4, Some("configuration a")),
+        ("\"b.v\", \"a.v\"", 4, Some("workload w")),
+        ("\"b.v.c8\"", 1, Some("configuration a; workload w; load level c1")),
+        ("\"a\", \"b\"", 8, None),
+    ] {
+        let plan = experiment::plan(&story::accepted(&text(only)));
+        assert_eq!(plan.cells.len(), cells, "{only}");
+        assert_eq!(plan.left_out.map(|out| out.to_string()).as_deref(), left_out, "{only}");
+    }
     for (only, reason) in [
-        ("\"b.w.c9\"", "there is no cell `b.w.c9`"),
+        ("\"b.w.c9\"", "there is no cell `b.w.c9` (did you mean `b.w.c"),
+        ("\"b\", \"c\"", "there is no configuration `c` (valid: a, b)"),
+        ("\"b.x\"", "there is no cell `b.x`"),
         ("\"a.w.c1\", \"b.v.c1\"", "make a.v.c1, b.w.c1 too"),
         ("", "no cell is named"),
     ] {

@@ -146,7 +146,7 @@ fn a_recording_that_lost_requests_is_noted() {
     let note = experiment.notes.iter().find(|note| note.rule == "replay_gaps").unwrap();
     let said = "logs/shop.jsonl seems to have lost requests: nothing for 5.0 s, of which 5.0 s at a time, where 1000 \
                 requests a second are usual";
-    assert_eq!(note.message, said);
+    assert_eq!(note.message.to_string(), said);
 }
 
 #[test]

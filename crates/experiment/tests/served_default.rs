@@ -17,7 +17,7 @@ fn on(machine: Option<ThisMachine>, text: &str, provider: Option<Provider>) -> R
 fn reported(experiment: &Experiment, provider: Option<Provider>) -> Vec<String> {
     let notes = static_notes(Catalog::built_in(), experiment, provider, None);
     let about = notes.into_iter().filter(|note| note.rule == "volumes_throttled");
-    about.map(|note| note.message).collect()
+    about.map(|note| note.message.to_string()).collect()
 }
 
 /// r4.4xlarge at 1:8: two CPUs; 320 GiB of gp2 burst to 375 requests a second, 0.056 CPUs.
@@ -109,7 +109,7 @@ fn burst_credits_are_for_served_volumes() {
     assert!(on(Some(without), &full, local).is_err(), "nobody stated it, and nobody follows them");
     assert!(on(Some(machine(64.0)), &full, local).is_ok(), "they are served");
     let planned = on(Some(machine(64.0)), &format!("{full}{throttled}"), None).unwrap();
-    assert!(planned.notes.iter().any(|note| note.message.contains("burst credits of a throttled volume")));
+    assert!(planned.notes.iter().any(|note| note.message.to_string().contains("burst credits of a throttled volume")));
     assert!(on(Some(machine(64.0)), &full, Some(Provider::Simulated)).is_ok(), "a simulation has buckets");
     assert!(on(Some(machine(64.0)), &format!("{GOOD}{throttled}"), local).is_ok(), "what lasts needs none");
 }

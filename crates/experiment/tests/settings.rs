@@ -92,6 +92,11 @@ fn what_is_no_option_of_a_jvm_is_refused_at_its_place() {
             "jvm cannot be the text \"-Xss1m\" (a list in brackets, such as jvm = [\"-XX:TieredStopAtLevel=1\"]",
         ),
         (settings("jvm = [7]"), "jvm cannot be the number 7"),
+        (
+            settings("jvm = [\"-XX:MaxGCPauseMilis=100\"]"),
+            "-XX:MaxGCPauseMilis=100: there is no such option among those that an experiment may state (did you mean \
+             `-XX:MaxGCPauseMillis`? docs/settings.md lists them)",
+        ),
         (settings("jmv = []"), "x.toml:11:1: unknown key `jmv` (did you mean `jvm`?"),
         (with(VOLUME, &format!("{VOLUME}\nsettings = 7")), "settings cannot be the number 7"),
     ]);
@@ -102,6 +107,11 @@ fn settings_are_refused_where_no_database_is_started() {
     let text = settings("jvm = [\"-Xss512k\"]");
     let simulated = refused_for(&text, Provider::Simulated).to_string();
     assert!(simulated.contains("settings of a: a simulation has no database to set them in"), "{simulated}");
+    let (start, end) = (text.find("[[configuration]]").unwrap(), text.find("[[workload]]").unwrap());
+    let second = text[start..end].replace("\"a\"", "\"b\"");
+    let both = refused_for(&text.replacen("[[workload]]", &format!("{second}[[workload]]"), 1), Provider::Simulated);
+    assert_eq!(both.list().len(), 1, "{both}");
+    assert!(both.to_string().contains("settings of a and b: a simulation has no database"), "{both}");
     read(&text, ReadFor::PlanOf(Provider::Local)).unwrap();
 
     let target = "[target]\nhosts = [\"10.0.0.1:9042\"]\nkeyspace = \"iopslab\"\n\n[dataset]";
@@ -382,7 +392,7 @@ fn wrong_settings_are_refused_at_their_place() {
         // The host
         (host("read_ahead_kb = 6"), "x.toml:12:17: read_ahead_kb cannot be 6 (whole pages of 4 KiB"),
         (host("read_ahead_kb = \"8\""), "read_ahead_kb cannot be \"8\""),
-        (host("readahead_kb = 8"), "a host has no setting `readahead_kb` (valid: read_ahead_kb)"),
+        (host("readahead_kb = 8"), "a host has no setting `readahead_kb` (did you mean `read_ahead_kb`?"),
         (
             host("transparent_huge_pages = \"never\""),
             "transparent_huge_pages belongs to the whole machine, which others may use",

@@ -161,9 +161,9 @@ fn shares(experiment: &Experiment, workload: usize) -> Vec<(&'static str, f64)> 
     workload.kinds().map(|kind| (kind.name(), workload.share(kind))).collect()
 }
 
-fn notes(experiment: &Experiment) -> Vec<&str> {
+fn notes(experiment: &Experiment) -> Vec<String> {
     let of_profiles = experiment.notes.iter().filter(|note| note.rule == "stress_profile");
-    of_profiles.map(|note| note.message.as_str()).collect()
+    of_profiles.map(|note| note.message.to_string()).collect()
 }
 
 #[test]

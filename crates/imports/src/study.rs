@@ -103,7 +103,8 @@ impl Study {
     pub fn read(text: &str) -> Result<Self, Vec<Refusal>> {
         let raw: RawStudy = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| line_of(text, &span));
-            vec![Refusal { line, message: error.message().to_owned(), help: None }]
+            let (message, help) = experiment::plain_words(text, &error);
+            vec![Refusal { line, message, help: Some(help).filter(|help| !help.is_empty()) }]
         })?;
         let mut checked = Checked { text, found: Vec::new() };
         let name = raw.name.map(|name| checked.name(&name, "name"));
@@ -114,9 +115,12 @@ impl Study {
         checked.once(&entries);
         checked.prices(&entries);
         if let Some(baseline) = &raw.baseline {
-            let is_known = entries.iter().any(|entry| entry.configuration == *baseline.get_ref());
-            checked.must(is_known, &baseline.span(), || {
-                format!("baseline = \"{}\" is no configuration of the results", baseline.get_ref())
+            let names = || entries.iter().map(|entry| entry.configuration.as_str());
+            let name = baseline.get_ref();
+            checked.must(names().any(|known| known == name), &baseline.span(), || {
+                let near = experiment::nearest(name, names());
+                let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                format!("baseline = \"{name}\" is no configuration of the results{near}")
             });
         }
         match checked.found.is_empty() {
@@ -263,9 +267,9 @@ mod tests {
         for (text, lines) in [
             ("".to_owned(), vec![(None, "at least one [[result]]")]),
             (format!("{ONE}counted_from = \"now\"\n"), vec![(Some(5), "unknown variant `now`")]),
-            ("nmae = \"x\"".to_owned(), vec![(Some(1), "unknown field `nmae`")]),
-            ("[[result]]\nfile = \"a\"\n".to_owned(), vec![(Some(1), "missing field `configuration`")]),
-            (format!("baseline = \"io1\"\n{ONE}"), vec![(Some(1), "no configuration of the results")]),
+            ("nmae = \"x\"".to_owned(), vec![(Some(1), "unknown key `nmae`")]),
+            ("[[result]]\nfile = \"a\"\n".to_owned(), vec![(Some(1), "the key `configuration` is missing")]),
+            (format!("baseline = \"gp3\"\n{ONE}"), vec![(Some(1), "of the results; did you mean `gp2`?")]),
             (ONE.replace("gp2", "../gp2"), vec![(Some(3), "letters, digits")]),
             (
                 format!("{ONE}threads = 0\nrepetition = 0\n"),

@@ -159,6 +159,7 @@ fn a_users_file_that_is_wrong_says_where() {
         ),
         ("[[instance]]\nname = \"x.y\"\nvcpus = 4\nmemory_gib = 8\nusd_per_hour = 1\n", ":2:", "price_date"),
         ("[[instance]]\nname = \"x.y\"\nmemory = 8\n", ":3:", "memory"),
+        ("[[instance]]\nname = \"x.y\"\nvcpu = 8\n", ":3:", "did you mean `vcpus`?"),
         (
             "[[instance]]\nname = \"i3.4xlarge\"\nnitro = false\n[[instance]]\nname = \"i3.4xlarge\"\nnitro = true\n",
             ":2:",

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "docs/examples.rs"]
+mod examples;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -72,14 +72,27 @@ fn a_run_measures_what_is_asked_for_beside_its_file_and_says_so_in_its_own() {
     let frozen = std::fs::read_to_string(run.join("experiment.toml")).unwrap();
     assert!(frozen.starts_with("# Whose is faster?\nname"), "{frozen}");
     assert!(frozen.contains("repetitions = 1\n") && frozen.contains("only = [\"b.reads.c32\"]\n"), "{frozen}");
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains("Left out, as this run was asked to: configuration a"), "{report}");
+    let (_, said_of_both, _) = said(&lab, &["plan", "--only", "b,a"]);
+    assert!(!said_of_both.contains("Left out"), "{said_of_both}");
+    let (_, said_of_one, _) = said(&lab, &["plan", "--only", "b"]);
+    assert!(said_of_one.contains("Left out (`only` of [load]): configuration a"), "{said_of_one}");
     // What goes on is what began.
     let run = run.to_str().unwrap();
+    let (code, _, stderr) = said(&lab, &["run", run]);
+    assert_eq!(code, Some(2), "{stderr}");
+    let flat = stderr.replace(" │", "");
+    assert!(flat.contains("is a run, and an experiment file was expected"), "{stderr}");
+    assert!(flat.contains("iopslab run --resume"), "{stderr}");
     assert_eq!(said(&lab, &["run", "--resume", run]).0, Some(0));
     let (code, _, stderr) = said(&lab, &["run", "--resume", run, "--set", "load.repetitions=2"]);
     assert_eq!(code, Some(2), "{stderr}");
 
     for (flags, reason) in [
         (&["--only", "b.reads.c64"][..], "there is no cell `b.reads.c64`"),
+        (&["--only", "c"], "there is no configuration `c`"),
+        (&["--set", "configuration.bb.nodes=3"], "did you mean `b`?"),
         (&["--set", "load.repetition=1"], "unknown key `repetition`"),
         (&["--set", "configuration.nodes=3"], "configuration.NAME.KEY, NAME being one of a, b"),
         (&["--set", "load.repetitions"], "expected KEY=VALUE"),

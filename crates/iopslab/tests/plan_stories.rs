@@ -293,6 +293,18 @@ fn a_plan_says_with_what_backlog_trials_begin_and_a_simulation_refuses_it() {
     assert!(refused.contains("a simulation has no SSTables to compact"), "{refused}");
 }
 
+/// What a cluster keeps of each record was in its cost alone.
+#[test]
+fn a_plan_says_how_many_nodes_and_replicas_a_cluster_has() {
+    let lab = Laboratory::new();
+    lab.write("own.toml", include_str!("../../../examples/three-nodes.toml"));
+    let said = lab.exits(0, &["plan", "own.toml"]).stdout;
+    assert!(said.contains("3 nodes, 3 replicas") && said.contains("each node:"), "{said}");
+    lab.write("own.toml", include_str!("../../../examples/quickstart.toml"));
+    let said = lab.exits(0, &["plan", "own.toml"]).stdout;
+    assert!(!said.contains("replica") && !said.contains("each node:"), "{said}");
+}
+
 /// The second product, up to where a machine is needed: what it has nothing for is refused, and what is planned is its
 /// own.
 #[test]
@@ -387,7 +399,7 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
         (&["--cache-curve", "--cache-ttl-s", "60"], "--cache-rate is missing"),
         (&["--cache-curve", "--cache-ttl-s", "0.5"], "`0.5` is no TTL"),
         (&["--cache-curve", "--cache-ttl-s", "2592001"], "takes what is longer for a date"),
-        (&["--cache-curve", "--cache-rate", "0"], "--cache-rate 0 is no number of operations"),
+        (&["--cache-curve", "--cache-rate", "0"], "`0` is no number above 0"),
         (&["--cache-curve", "--cache-policy", "back"], "`back` is none of aside, invalidate, write_through"),
     ] {
         let stderr = lab.exits(2, &[&["plan", "own.toml"], more].concat()).stderr;

@@ -7,7 +7,7 @@ mod names;
 mod settings;
 
 pub use kept::{Kept, KeptOption, REMOVE, is_among, kept_among};
-pub use names::{choice, nearest};
+pub use names::{choice, nearest, slip};
 pub use settings::{Section, Setting, Settings, SettingsInForce};
 
 use std::collections::BTreeMap;

@@ -516,7 +516,8 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
     let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
     let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
     let more = more.chain(shared_volumes(analysis));
-    [ran, done].into_iter().chain(more).collect()
+    let left_out = analysis.left_out.as_ref().map(|out| format!("Left out, as this run was asked to: {out}."));
+    [ran, done].into_iter().chain(left_out).chain(more).collect()
 }
 
 /// What ran, on what.

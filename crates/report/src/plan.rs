@@ -10,7 +10,7 @@ use analysis::{
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{bytes, count, duration, given, mib_per_s, percent, several, several_of};
+use crate::figures::{bytes, count, duration, given, mib_per_s, percent, several, several_of, when};
 use crate::labels;
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a
@@ -61,8 +61,9 @@ fn matrix(plan: &Plan) -> Vec<String> {
     let mut lines = vec![format!("{}: {trials}", plan.experiment)];
     lines.extend(plan.question.clone());
     let workloads: Vec<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
+    lines.push(cells(plan));
+    lines.extend(plan.left_out.as_ref().map(|out| format!("Left out (`only` of [load]): {out}")));
     lines.extend([
-        cells(plan),
         format!("Workloads: {}", workloads.join(", ")),
         match &plan.own {
             Some(own) => own_data_set(plan, own),
@@ -198,8 +199,9 @@ fn machine(setup: &analysis::Setup, main_memory: &str) -> String {
         SetupAt::Shared | SetupAt::Bought { .. } => started(setup, main_memory),
         SetupAt::Existing { contact_points, watched } => {
             let stated = format!(
-                "exists: {}\nstated: {} CPUs,\n{} memory",
+                "exists: {}\nstated: {}{} CPUs,\n{} memory",
                 contact_points.join(",\n"),
+                cluster(setup),
                 given(setup.cpus),
                 bytes(setup.memory_limit_bytes as f64)
             );
@@ -224,7 +226,8 @@ fn started(setup: &analysis::Setup, main_memory: &str) -> String {
         )
     });
     format!(
-        "{} {}\n{} memory\n{} {main_memory}\n{} page cache{}",
+        "{}{} {}\n{} memory\n{} {main_memory}\n{} page cache{}",
+        cluster(setup),
         given(setup.cpus),
         if setup.cpus == 1.0 { "CPU" } else { "CPUs" },
         bytes(setup.memory_limit_bytes as f64),
@@ -232,6 +235,19 @@ fn started(setup: &analysis::Setup, main_memory: &str) -> String {
         bytes(setup.page_cache_budget_bytes as f64),
         caches.unwrap_or_default()
     )
+}
+
+/// What a cluster has, before what each of its nodes has; nothing of one node.
+fn cluster(setup: &analysis::Setup) -> String {
+    let placement = setup.placement;
+    let racks = when(placement.racks > 1, || format!(",\n{} racks", placement.racks));
+    when(placement.is_cluster(), || {
+        format!(
+            "{}, {}{racks};\neach node:\n",
+            several(placement.nodes.into(), "node"),
+            several(placement.replication_factor.into(), "replica")
+        )
+    })
 }
 
 /// A configuration's volumes with what they are held to.
@@ -323,8 +339,8 @@ fn service(volume: &VolumeSetup) -> Option<String> {
     let served = volume.served?;
     let counted = if volume.is_combined() { "reads and writes together" } else { "reads and writes apart" };
     let takes = match served.latency {
-        Some(latency) => format!("a request takes {} us (sigma {})", given(latency.median_us), given(latency.sigma)),
-        None => "a request takes what this machine takes".to_owned(),
+        Some(latency) => format!("median latency {} us (sigma {})", given(latency.median_us), given(latency.sigma)),
+        None => "the latency of this machine's disk".to_owned(),
     };
     Some(format!("served: {counted}, {takes}"))
 }

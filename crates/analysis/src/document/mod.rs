@@ -27,7 +27,9 @@ mod scaling;
 pub(crate) mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION, ModifiedVolume};
-use experiment::{AwsPair, Basis, CacheState, Dataset, LoadLevel, Objective, Plan, Provider, Rested, TrialShape};
+use experiment::{
+    AwsPair, Basis, CacheState, Dataset, LeftOut, LoadLevel, Objective, Plan, Provider, Rested, TrialShape,
+};
 use serde::{Deserialize, Serialize};
 
 use self::limit::SpreadKind;
@@ -93,6 +95,8 @@ pub struct Analysis {
     pub modifications: Vec<ModifiedVolume>,
     /// The shape of each trial.
     pub shape: TrialShape,
+    /// What the experiment states and this run leaves out; `None`: nothing.
+    pub left_out: Option<LeftOut>,
     /// Trials planned, in place, and valid.
     pub trials: TrialCounts,
     /// Why an adaptive run stopped repeating; `None` where the number of repetitions was fixed.

@@ -60,6 +60,14 @@ pub(super) fn explain(message: &str, key: Option<(&str, bool)>) -> (String, Stri
     }
 }
 
+/// What is wrong with a TOML file that is no experiment, in the same words, and what was expected; empty where that is
+/// all.
+pub fn plain_words(text: &str, error: &toml::de::Error) -> (String, String) {
+    let document = DeTable::parse(text);
+    let key = document.as_ref().ok().zip(error.span()).and_then(|(table, at)| key_of(table.get_ref(), &at));
+    explain(error.message(), key)
+}
+
 /// The key whose value, or an element of whose list, stands at this place, and whether that value is a list.
 pub(super) fn key_of<'t>(table: &'t DeTable<'_>, at: &Range<usize>) -> Option<(&'t str, bool)> {
     table.iter().find_map(|(key, value)| {

@@ -1,5 +1,7 @@
 //! A value of the wrong kind, in plain words: what it is, and an example of what is expected.
 
+use crate::typed_number::{in_toml, meant, unit};
+
 /// What is wrong with the value of `key` and what is expected instead, out of serde's message (`invalid type: string
 /// "4TB", expected f64`). With the key goes whether its value is a list. `None`: the message is about something else.
 pub(super) fn wrong_kind(message: &str, key: Option<(&str, bool)>) -> Option<(String, String)> {
@@ -36,19 +38,31 @@ fn given_words(given: &str) -> String {
 
 fn expected_words(given: &str, expected: &str, key: Option<&str>) -> String {
     let key = key.unwrap_or("key");
-    let number = given.split('`').nth(1).unwrap_or("64");
+    let meant = number(given, key);
+    let whole = meant.filter(|number| number.fract() == 0.0 && *number >= 0.0).map(in_toml);
+    let of = unit(key).map_or_else(String::new, |unit| format!(" of {unit}"));
     match (expected, given) {
-        ("f64", _) => format!("a number without quotes or unit, such as {key} = {}", share(given).unwrap_or(4.5)),
+        ("f64", _) => {
+            let example = meant.map_or_else(|| "4.5".to_owned(), in_toml);
+            format!("a number{of} without quotes or unit, such as {key} = {example}")
+        }
         // Unsigned: serde names the type.
-        ("u32" | "u64", _) => format!("a whole number from 0 on, such as {key} = 3"),
-        ("i64", _) => format!("a whole number without quotes, point or unit, such as {key} = 3 or {key} = 1_000_000"),
+        ("u32" | "u64", _) => {
+            format!("a whole number{of} from 0 on, such as {key} = {}", whole.as_deref().unwrap_or("3"))
+        }
+        ("i64", _) => {
+            let example = whole.unwrap_or_else(|| format!("3 or {key} = 1_000_000"));
+            format!("a whole number{of} without quotes, point or unit, such as {key} = {example}")
+        }
         ("a string", _) => format!("text in quotes, such as {key} = \"...\""),
         ("a boolean", _) => format!("{key} = true or {key} = false, without quotes"),
         ("a sequence", "map") => format!("a list of tables: write [[{key}]] with two brackets on each side"),
         ("a sequence", _) if key == "jvm" => {
             "a list in brackets, such as jvm = [\"-XX:TieredStopAtLevel=1\"]".to_owned()
         }
-        ("a sequence", _) => format!("a list in brackets, such as {key} = [{number}]"),
+        ("a sequence", _) => {
+            format!("a list in brackets, such as {key} = [{}]", whole.as_deref().unwrap_or("64"))
+        }
         (table, "sequence") if table.starts_with("struct ") => one_table(key),
         (table, _) if table == "a map" || table.starts_with("struct ") => {
             format!("a table: a line [{key}] with its keys below it, or {key} = {{ ... }}")
@@ -61,10 +75,12 @@ fn one_table(key: &str) -> String {
     format!("one table: write [{key}] with one bracket on each side")
 }
 
-/// `string "80%"` -> 0.8: shares are numbers up to 1.
-fn share(given: &str) -> Option<f64> {
-    let per_cent: f64 = given.split('"').nth(1)?.strip_suffix('%')?.trim().parse().ok()?;
-    Some(per_cent / 100.0)
+/// The number that was typed, or meant: 1000000 of `string "1M"`, 0.8 of `string "80%"`.
+fn number(given: &str, key: &str) -> Option<f64> {
+    match given.strip_prefix("string \"") {
+        Some(text) => meant(key, text.trim_end_matches('"')),
+        None => given.split('`').nth(1)?.parse().ok(),
+    }
 }
 
 #[cfg(test)]
@@ -81,6 +97,21 @@ mod tests {
                 "invalid type: string \"4TB\", expected f64",
                 "k cannot be the text \"4TB\"",
                 "a number without quotes or unit, such as k = 4.5",
+            ),
+            (
+                "invalid type: string \"80%\", expected f64",
+                "k cannot be the text \"80%\"",
+                "a number without quotes or unit, such as k = 0.8",
+            ),
+            (
+                "invalid type: string \"1M\", expected i64",
+                "k cannot be the text \"1M\"",
+                "a whole number without quotes, point or unit, such as k = 1_000_000",
+            ),
+            (
+                "invalid type: string \"9k\", expected a sequence",
+                "k cannot be the text \"9k\"",
+                "a list in brackets, such as k = [9000]",
             ),
             (
                 "invalid type: floating point `2.5`, expected i64",

@@ -11,6 +11,7 @@ use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN};
 use crate::mistakes::Collector;
 use crate::raw::RepetitionsWord;
 use crate::spanned::{Spanned, place};
+use crate::typed_number::{in_toml, meant};
 use crate::{Adaptive, Aim, Find, Load, LoadLevel, raw};
 
 const DAY_S: f64 = 86_400.0;
@@ -98,7 +99,7 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
             for rate in stated {
                 let number = rate.as_float().or_else(|| rate.as_integer().map(|n| n as f64));
                 let Some(number) = number else {
-                    let help = "operations per second: rate = [5000]";
+                    let help = format!("operations per second: rate = [{}]", example(rate));
                     mistakes.add(at.clone(), format!("a rate cannot be {rate}"), help);
                     continue;
                 };
@@ -111,11 +112,17 @@ fn rates(load: &raw::Load, mistakes: &mut Collector<'_>) -> (Vec<LoadLevel>, Opt
             (levels, None)
         }
         other => {
-            let help = "operations per second, such as rate = [5000], or rate = \"find\"";
+            let help = format!("operations per second, such as rate = [{}], or rate = \"find\"", example(other));
             mistakes.add(at, format!("rate cannot be {other}"), help);
             (Vec::new(), None)
         }
     }
+}
+
+/// The rate that was probably meant: 9000 by `"9k"`.
+fn example(given: &Value) -> String {
+    let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+    meant("rate", &text).filter(|rate| *rate > 0.0).map_or_else(|| "5000".to_owned(), in_toml)
 }
 
 /// The load level that a recording has by itself; what it has not is refused.

@@ -7,18 +7,19 @@ use super::{behaviour, effect, members};
 use crate::mistakes::{Collector, Mistakes};
 use crate::spanned::{Spanned, place};
 use crate::{
-    ConfiguredVolume, Emulation, Experiment, Job, Machines, NodeFaultKind, Note, PRODUCTS, Place, Provider, raw,
+    ConfiguredVolume, Emulation, Experiment, Job, Machines, NodeFaultKind, Note, PRODUCTS, Place, Provider, Sentence,
+    raw,
 };
 use product::Lack;
 
 /// Why a run would not measure what the file states, at its place.
 struct Problem {
     at: Range<usize>,
-    what: String,
+    what: Sentence,
     help: &'static str,
 }
 
-fn problem(at: Range<usize>, what: impl Into<String>, help: &'static str) -> Problem {
+fn problem(at: Range<usize>, what: impl Into<Sentence>, help: &'static str) -> Problem {
     Problem { at, what: what.into(), help }
 }
 
@@ -50,11 +51,18 @@ pub(super) fn check(file: &raw::Experiment, provider: Option<Provider>, mistakes
 }
 
 fn tell(problems: impl IntoIterator<Item = Problem>, provider: Option<Provider>, mistakes: &mut Collector<'_>) {
+    let mut each: Vec<Problem> = Vec::new();
     for problem in problems {
+        let is_same = |known: &mut Problem| known.help == problem.help && known.what.takes(&problem.what);
+        if !each.iter_mut().any(is_same) {
+            each.push(problem);
+        }
+    }
+    for problem in each {
         if provider.is_some() {
-            mistakes.add(problem.at, problem.what, problem.help);
+            mistakes.add(problem.at, problem.what.to_string(), problem.help);
         } else {
-            let what = format!("iopslab run refuses this: {}", problem.what);
+            let what = problem.what.behind("iopslab run refuses this: ");
             mistakes.notes.push(Note::new("cannot_be_run", what, capitalised(problem.help)));
         }
     }
@@ -122,7 +130,8 @@ fn caches_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Vec<P
     };
     let of_each = file.configuration.iter().filter_map(|c| Some((&c.name, c.cache_tier.as_ref()?)));
     let problem = |(name, tier): (&Spanned<String>, &Spanned<raw::CacheTier>)| {
-        problem(tier.span(), format!("cache_tier of {name}: {why}"), "run it on this machine: --provider local")
+        let what = Sentence::of("cache_tier of ", name.as_str(), format!(": {why}"));
+        problem(tier.span(), what, "run it on this machine: --provider local")
     };
     of_each.map(problem).collect()
 }
@@ -163,15 +172,15 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
         let help = "say what they do, for example [provider.simulated.settings.NAME] misses = 0.5 with the name of \
                     the variant or of the configuration; or remove them, or run without --provider simulated";
         if let Some(settings) = c.settings.as_ref().filter(|_| !is_reported) {
-            let what = format!("settings of {}: a simulation has no database to set them in", c.name);
+            let what = Sentence::of("settings of ", c.name.as_str(), ": a simulation has no database to set them in");
             problems.push(problem(settings.span(), what, help));
         }
         if let Some(database) = c.database.as_ref().filter(|_| !is_reported) {
-            let what = format!("database of {}: all versions are one to a simulation", c.name);
+            let what = Sentence::of("database of ", c.name.as_str(), ": all versions are one to a simulation");
             problems.push(problem(database.span(), what, help));
         }
         if let Some(backlog) = &c.backlog {
-            let what = format!("backlog of {}: a simulation has no SSTables to compact", c.name);
+            let what = Sentence::of("backlog of ", c.name.as_str(), ": a simulation has no SSTables to compact");
             problems.push(problem(backlog.span(), what, elsewhere));
         }
     }
@@ -182,7 +191,8 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
 fn not_ours(file: &raw::Experiment, of: &raw::Configuration, provider: Option<Provider>) -> Option<Problem> {
     let (key, _) = of.settings.as_ref()?.host.as_ref()?.iter().next()?;
     (provider == Some(Provider::Hosts) && !file.holds_hosts_to_limits()).then(|| {
-        let what = format!("{key} of {}: these machines have disks of their own, which others may use", of.name);
+        let why = ": these machines have disks of their own, which others may use";
+        let what = Sentence::of(format!("{key} of "), of.name.as_str(), why);
         let help = "set it by hand on the machines; or run on volumes that iopslab makes: on this machine, \
                     or with limits = true";
         problem(key.span(), what, help)
@@ -216,7 +226,8 @@ fn several_volumes(file: &raw::Experiment, text: &str, provider: Option<Provider
     };
     let help =
         "remove it, or run on this machine or with limits = true in [provider.hosts], where iopslab makes the volumes";
-    let what = |name, count| format!("count = {count} of {name}'s data_volume: {why}");
+    let what =
+        |name: &str, count| Sentence::of(format!("count = {count} of the data_volume of "), name, format!(": {why}"));
     members::places(file, text).map(|(at, name, count)| problem(at, what(name, count), help)).collect()
 }
 
@@ -289,8 +300,8 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
     let mut problems = Vec::new();
     for configuration in &file.configuration {
         if let Some(nodes) = configuration.nodes.as_ref().filter(|nodes| is_above(***nodes, machines)) {
-            let what =
-                format!("nodes = {nodes} of {}: [provider.hosts] names {machines} for databases", configuration.name);
+            let names = format!(": [provider.hosts] names {machines} for databases");
+            let what = Sentence::of(format!("nodes = {nodes} of "), configuration.name.as_str(), names);
             let help = "name one machine for each node in [provider.hosts] database";
             problems.push(problem(nodes.span(), what, help));
         }

@@ -58,6 +58,7 @@ use crate::{
     Configuration, Dataset, Emulation, Experiment, Money, Objective, PRODUCTS, Place, Provider, raw, volume_server,
 };
 pub use beside::ParseContext;
+pub use keys::plain_words;
 pub use measurable::refuse_unmeasurable;
 
 /// What an experiment is read for.
@@ -218,6 +219,7 @@ fn check(
         workloads,
         caches,
         load: load?,
+        left_out: None,
         faults: faults?,
         objective,
         decision,

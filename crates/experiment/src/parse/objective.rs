@@ -1,8 +1,10 @@
 //! `[objective]` and `[decision]`: what good enough means, and how much is a difference.
 
+use std::collections::BTreeSet;
+
 use workload::{Definition, OperationKind, StatementName};
 
-use crate::mistakes::Collector;
+use crate::mistakes::{Collector, nearest};
 use crate::raw::{self, Bounds};
 use crate::spanned::{Spanned, place};
 use crate::{DEFAULT_HEADROOM, DecisionRules, ERROR_SHARE_MAX, LatencyFigure, LatencyObjective, Objective};
@@ -28,9 +30,11 @@ pub(super) fn objective(
     }
     for (kind, at) in of_kinds {
         let name = kind.name();
-        if workloads.is_some_and(|all| all.iter().all(|w| w.share(kind) <= 0.0)) {
+        if let Some(all) = workloads.filter(|all| all.iter().all(|w| w.share(kind) <= 0.0)) {
             let message = format!("the objective bounds {name}, and no workload does any");
-            mistakes.add(at.span(), message, "remove it, or bound a kind that a workload has");
+            let kinds: BTreeSet<&str> = all.iter().flat_map(Definition::kinds).map(OperationKind::name).collect();
+            let near = nearest(name, kinds).map_or_else(String::new, |near| format!("did you mean `{near}`? else "));
+            mistakes.add(at.span(), message, format!("{near}remove it, or bound a kind that a workload has"));
         }
         let each = at.each();
         if each.iter().all(|(_, _, bound)| bound.is_none()) {

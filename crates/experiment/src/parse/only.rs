@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::mistakes::{Collector, choice};
-use crate::{Configuration, Experiment, raw};
+use crate::{Configuration, Experiment, LeftOut, raw};
 
 /// Takes out what no cell is measured of. The cells have to be all that their configurations, workloads and load levels
 /// make: what is compared is measured alike.
@@ -16,16 +16,19 @@ pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes
     let all = cells(experiment);
     let (mut configurations, mut workloads, mut levels) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for named in only.iter() {
-        match all.iter().find(|cell| cell.id == *named.get_ref()) {
-            Some(cell) => {
-                configurations.insert(cell.configuration.clone());
-                workloads.insert(cell.workload.clone());
-                levels.insert(cell.level.clone());
-            }
-            None => {
-                let names: Vec<&str> = all.iter().map(|cell| cell.id.as_str()).collect();
-                mistakes.add(named.span(), format!("only: there is no cell `{named}`"), choice(named, &names));
-            }
+        let mut is_any = false;
+        for cell in all.iter().filter(|cell| cell.is_of(named)) {
+            configurations.insert(cell.configuration.clone());
+            workloads.insert(cell.workload.clone());
+            levels.insert(cell.level.clone());
+            is_any = true;
+        }
+        if !is_any {
+            // No configuration has a dot in its name.
+            let what = if named.contains('.') { "cell" } else { "configuration" };
+            let names = all.iter().map(|cell| if what == "cell" { &*cell.id } else { &*cell.configuration });
+            let names = Vec::from_iter(names.collect::<BTreeSet<&str>>());
+            mistakes.add(named.span(), format!("only: there is no {what} `{named}`"), choice(named, &names));
         }
     }
     if only.is_empty() {
@@ -39,11 +42,21 @@ pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes
         let message = format!("only: no cell of the baseline {baseline} is measured");
         mistakes.add(only.span(), message, "name its cells too, or another baseline");
     }
+    let left_out = |all: BTreeSet<&str>, kept: &BTreeSet<String>| {
+        all.into_iter().filter(|name| !kept.contains(*name)).map(str::to_owned).collect::<Vec<String>>()
+    };
+    let left_out = LeftOut {
+        configurations: left_out(all.iter().map(|cell| &*cell.configuration).collect(), &configurations),
+        workloads: left_out(all.iter().map(|cell| &*cell.workload).collect(), &workloads),
+        load_levels: left_out(all.iter().map(|cell| &*cell.level).collect(), &levels),
+    };
+    let is_any = [&left_out.configurations, &left_out.workloads, &left_out.load_levels];
+    experiment.left_out = is_any.iter().any(|names| !names.is_empty()).then_some(left_out);
     experiment.configurations.retain(|c| configurations.contains(&c.name));
     experiment.money.configurations.retain(|c| configurations.contains(&c.configuration));
     experiment.workloads.retain(|w| workloads.contains(&w.name));
     experiment.load.levels.retain(|level| levels.contains(&level.slug()));
-    let is_named = |cell: &Cell| only.iter().any(|named| *named.get_ref() == cell.id);
+    let is_named = |cell: &Cell| only.iter().any(|named| cell.is_of(named));
     let others: Vec<String> =
         cells(experiment).into_iter().filter(|cell| !is_named(cell)).map(|cell| cell.id).collect();
     if !others.is_empty() {
@@ -69,6 +82,15 @@ struct Cell {
     configuration: String,
     workload: String,
     level: String,
+}
+
+impl Cell {
+    /// Whether it is meant by its own name, or by that of its configuration, alone or with its workload.
+    fn is_of(&self, named: &str) -> bool {
+        let Self { id, configuration, workload, .. } = self;
+        let of_workload = || named.strip_prefix(configuration)?.strip_prefix('.');
+        named == id || named == configuration || of_workload() == Some(workload.as_str())
+    }
 }
 
 /// All cells of an experiment, as its plan has them.

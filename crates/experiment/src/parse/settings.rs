@@ -2,7 +2,7 @@
 
 use product::{At, Problem};
 
-use crate::mistakes::Collector;
+use crate::mistakes::{Collector, choice};
 use crate::raw;
 use crate::raw::Section;
 use product::{Product, Settings};
@@ -72,7 +72,11 @@ fn read_ahead_kb(given: &raw::Keys, mistakes: &mut Collector<'_>) -> Option<u32>
                 "scheduler: the devices of emulated volumes pass requests on as they come".to_owned(),
                 "remove it",
             ),
-            (other, _) => (key.span(), format!("a host has no setting `{other}`"), "valid: read_ahead_kb"),
+            (other, _) => {
+                let what = format!("a host has no setting `{other}`");
+                mistakes.add(key.span(), what, choice(other, &["read_ahead_kb"]));
+                continue;
+            }
         };
         mistakes.add(at, what, help);
     }

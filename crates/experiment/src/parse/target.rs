@@ -1,7 +1,7 @@
 //! `[target]`: the database under test.
 
 use super::{consistency, existing};
-use crate::mistakes::Collector;
+use crate::mistakes::{Collector, choice};
 use crate::spanned::Spanned;
 use crate::{Consistency, ConsistencyLevels, Database, ExistingCluster, PRODUCTS, Started, Target, raw};
 use product::Product;
@@ -26,8 +26,8 @@ pub(super) fn check(
     if let Some(database) = &target.database {
         let found = PRODUCTS.into_iter().find(|product| product.name == database.as_str());
         if found.is_none() {
-            let valid = PRODUCTS.map(|product| product.name).join(", ");
-            let help = format!("valid: {valid}; other CQL databases by hosts = [\"address:9042\"]");
+            let valid = choice(database, &PRODUCTS.map(|product| product.name));
+            let help = format!("{valid}; other CQL databases by hosts = [\"address:9042\"]");
             mistakes.add(database.span(), format!("unknown database `{database}`"), help);
         }
         product = found.unwrap_or(product);

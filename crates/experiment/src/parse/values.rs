@@ -15,6 +15,7 @@ impl Collector<'_> {
         key: &str,
         range: RangeInclusive<N>,
         (kind, most): (&str, N),
+        more: impl FnOnce(N) -> String,
     ) -> Option<N> {
         let value = **given?;
         if range.contains(&value) {
@@ -22,7 +23,7 @@ impl Collector<'_> {
         }
         let help = match *range.end() == most {
             true => format!("{kind}, at least {}", range.start()),
-            false => format!("{kind} from {} to {}", range.start(), range.end()),
+            false => format!("{kind} from {} to {}{}", range.start(), range.end(), more(value)),
         };
         self.add(given?.span(), format!("{key} cannot be {value}"), help);
         None
@@ -35,7 +36,7 @@ impl Collector<'_> {
         key: &str,
         range: RangeInclusive<i64>,
     ) -> Option<i64> {
-        self.ranged(given.into(), key, range, ("a whole number", i64::MAX))
+        self.ranged(given.into(), key, range, ("a whole number", i64::MAX), |_| String::new())
     }
 
     /// The number that a key states; `None` where it is absent or out of its range.
@@ -45,7 +46,11 @@ impl Collector<'_> {
         key: &str,
         range: RangeInclusive<f64>,
     ) -> Option<f64> {
-        self.ranged(given.into(), key, range, ("a number", f64::MAX))
+        let is_share = *range.start() == 0.0 && *range.end() <= 1.0;
+        self.ranged(given.into(), key, range, ("a number", f64::MAX), |value| {
+            let is_per_cent = is_share && value > 1.0 && value <= 100.0;
+            if is_per_cent { format!("; {value} % is {key} = {}", value / 100.0) } else { String::new() }
+        })
     }
 
     /// A whole number in its range; the default where the key is absent, or where it is a mistake.

@@ -1,5 +1,7 @@
 //! `[[workload]]`: proportions and distribution, or a YCSB property file.
 
+use std::fmt::Display;
+
 use toml::Value;
 use workload::{Definition, Distribution, KeyFormat, Mix, ScanLength};
 
@@ -7,7 +9,7 @@ use super::beside::ReadFile;
 use super::inline::{table, within};
 use crate::mistakes::{Collector, choice};
 use crate::spanned::{Form, Spanned};
-use crate::{Note, raw};
+use crate::{Note, Sentence, raw};
 
 pub(super) fn check(
     raw: &Spanned<raw::Workload>,
@@ -214,16 +216,20 @@ fn from_ycsb(
     ];
     let stated = ours.iter().filter(|(_, stated, _)| *stated);
     mistakes.notes.extend(
-        stated.map(|(property, _, instead)| ycsb_note(format!("{path}: {property} has no effect here: {instead}"))),
+        stated.map(|(property, _, instead)| ycsb_note(path, format!("{property} has no effect here: {instead}"))),
     );
     if !parsed.ignored.is_empty() {
-        mistakes.notes.push(ycsb_note(format!("{path}: without meaning here: {}", parsed.ignored.join(", "))));
+        mistakes.notes.push(ycsb_note(path, format!("without meaning here: {}", parsed.ignored.join(", "))));
     }
-    mistakes.notes.extend(parsed.notes.iter().map(|note| ycsb_note(format!("{path}: {note}"))));
+    mistakes.notes.extend(parsed.notes.iter().map(|note| ycsb_note(path, note)));
     Some(parsed.definition)
 }
 
 /// What a property file says and the experiment does otherwise.
-fn ycsb_note(message: String) -> Note {
-    Note::new("ycsb_property", message, "The experiment file decides what the property file cannot")
+fn ycsb_note(path: &str, words: impl Display) -> Note {
+    Note::new(
+        "ycsb_property",
+        Sentence::about(path, words),
+        "The experiment file decides what the property file cannot",
+    )
 }

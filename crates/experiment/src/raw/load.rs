@@ -21,8 +21,9 @@ pub(crate) struct Load {
     pub rate: Option<Form<Vec<f64>, FindWord>>,
     /// Arrivals of the open loop: `poisson` (default) or `constant`.
     pub arrival: Option<Spanned<String>>,
-    /// Cells that are measured, where not all are to be, each by its name in the plan: `gp3-3000.night.c64`. They have
-    /// to be all that their configurations, workloads and load levels make. Default: all.
+    /// Cells that are measured, where not all are to be, each by its name in the plan: `gp3-3000.night.c64`, or all of
+    /// a configuration: `gp3-3000`, `gp3-3000.night`. They have to be all that their configurations, workloads and load
+    /// levels make. Default: all.
     pub only: Option<Spanned<Vec<Spanned<String>>>>,
     /// Client processes that share each level, each on a host of its own where there are several; or `"auto"`, with
     /// rates alone: as many as the highest of them takes (on AWS by the CPUs of the clients' type), or as many machines
@@ -34,9 +35,9 @@ pub(crate) struct Load {
     pub warmup: Option<Spanned<String, AutoWord>>,
     /// With `warmup = "auto"`: most seconds of warm-up. Default 300.
     pub max_warmup_s: Option<Spanned<f64>>,
-    /// Most seconds in which a new process of the database compiles its code before a trial, by the workload's own
-    /// operations and while no limit holds, until its compilers are quiet; and most seconds in which the page cache
-    /// settles. Default 120; 0: neither is waited for.
+    /// Most seconds of JIT warm-up of a new process of the database before a trial, by the workload's own operations
+    /// and while no limit holds, until its compilers are quiet; and most seconds in which the page cache settles.
+    /// Default 120; 0: neither is waited for.
     pub rest_max_s: Option<Spanned<f64>>,
     /// Processes of the database that share out the trials of a block, each brought to rest once. Default 1: what one
     /// process has compiled well or badly then cancels in the block's ratios. As many as a block has trials, or more:

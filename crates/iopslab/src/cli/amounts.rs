@@ -18,6 +18,12 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// The same of a whole: at most all of it.
+pub(super) fn part(text: &str) -> Result<f64, String> {
+    let part = share(text)?;
+    if part <= 1.0 { Ok(part) } else { Err(format!("`{text}` is more than all of it; expected 0.8 or 80%")) }
+}
+
 /// Bytes of a size with a unit: `500GB`, `2TB`, `1.5TiB`.
 pub(super) fn data_size(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 8] = [

@@ -8,6 +8,7 @@ use miss_ratio::{LONGEST_TTL_S, Policy, Rules, TierCurve};
 use process::failure::Failure;
 
 use super::amounts::share;
+use super::numbers::positive;
 
 /// What a write does where nothing is stated: nobody reads what is stale.
 const POLICY: Policy = Policy::Invalidate;
@@ -59,7 +60,7 @@ pub struct CacheCurveArgs {
     cache_curve: bool,
     /// Operations per second of a run (of a model of 1:N a N-th, as its records are), by which --cache-ttl-s and the
     /// seconds of memcached's LRU are counted. Default: so few that an item is kept for many seconds
-    #[arg(long, value_name = "OPS_PER_S")]
+    #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
     cache_rate: Option<f64>,
     #[command(flatten)]
     used: CacheUse,
@@ -129,9 +130,6 @@ impl CacheCurveArgs {
                 true => Err(Failure::input("--cache-ttl-s, --cache-policy and --cache-rate are about --cache-curve")),
                 false => Ok(None),
             };
-        }
-        if let Some(rate) = self.cache_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
-            return Err(Failure::input(format!("--cache-rate {rate} is no number of operations per second above 0")));
         }
         let ttl_operations = match (ttl_s, self.cache_rate) {
             (Some(ttl_s), Some(rate)) => Some(ttl_s * rate),

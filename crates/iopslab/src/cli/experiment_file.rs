@@ -23,8 +23,9 @@ pub struct OtherwiseArgs {
     /// Set a key of the experiment, such as load.repetitions=5 or configuration.NAME.nodes=3 (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Assignment>,
-    /// Measure only this cell: CONFIGURATION.WORKLOAD.LOAD (repeatable)
-    #[arg(long, value_name = "CELL")]
+    /// Measure only this configuration or cell: CONFIGURATION, or CONFIGURATION.WORKLOAD.LOAD (repeatable, or with
+    /// commas)
+    #[arg(long, value_name = "CELL", value_delimiter = ',')]
     only: Vec<String>,
 }
 
@@ -67,6 +68,7 @@ pub fn read_otherwise(
     otherwise: &OtherwiseArgs,
     purpose: ReadFor,
 ) -> Result<ReadExperiment, Failure> {
+    refuse_run(file)?;
     let text = guarded::text(file, MOST_BYTES)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
     let text = otherwise.applied(text)?;
@@ -106,6 +108,16 @@ pub fn read_otherwise(
     let experiment = experiment::parse(catalog, &name, &text, &beside, purpose);
     let experiment = experiment.map_err(Failure::mistakes)?;
     Ok(ReadExperiment { text, beside: texts.into_inner(), experiment })
+}
+
+/// Whoever names a run instead of an experiment may want to go on with it.
+fn refuse_run(file: &Path) -> Result<(), Failure> {
+    if !file.join("plan.json").is_file() {
+        return Ok(());
+    }
+    let run = file.display();
+    let failure = Failure::input(format!("{run} is a run, and an experiment file was expected"));
+    Err(failure.help(format!("go on with it: iopslab run --resume {run}; its own experiment is {run}/experiment.toml")))
 }
 
 /// What this machine has for an experiment that it carries out.

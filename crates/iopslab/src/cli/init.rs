@@ -10,7 +10,7 @@ use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
 
-use super::amounts::{data_size, share};
+use super::amounts::{data_size, part};
 use super::facts::catalog;
 use super::numbers::positive;
 
@@ -43,7 +43,7 @@ pub struct InitArgs {
     #[arg(long = "candidate", value_name = "CONFIG")]
     candidates: Vec<String>,
     /// Share of the operations that read, 0.8 or 80%; the others update
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = part)]
     read_share: Option<f64>,
     /// Data on one node, such as 400GB [default: 400GB]
     #[arg(long, value_name = "SIZE", value_parser = data_size)]
@@ -281,7 +281,7 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         }
     }
     if args.read_share.is_none() {
-        args.read_share = with.ask("Which share of the operations reads? [80%]", share)?;
+        args.read_share = with.ask("Which share of the operations reads? [80%]", part)?;
     }
     if args.data.is_none() {
         args.data = with.ask("How much data is on one node? [400GB]", data_size)?;
@@ -319,12 +319,16 @@ mod tests {
     fn a_conversation_with_slips_ends_in_a_sound_file() {
         let (said, args) = asked(
             "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\n\
-             most\n95%\n800\n800GB\n5_000\n6000\n10\n",
+             most\n180%\n95%\n800\n800GB\n5_000\n6000\n10\n",
         );
         let args = args.unwrap();
-        for problem in
-            ["unknown instance type `r6i.2xlrage`", "one node is measured", "`most` is no share", "`800` is no size"]
-        {
+        for problem in [
+            "unknown instance type `r6i.2xlrage`",
+            "one node is measured",
+            "`most` is no share",
+            "`180%` is more than all",
+            "`800` is no size",
+        ] {
             assert!(said.contains(problem), "{problem}: {said}");
         }
         assert_eq!(args.question.as_deref(), Some("Is it?"));

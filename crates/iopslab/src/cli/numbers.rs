@@ -2,15 +2,7 @@
 
 /// A number above 0; `k`, `M` and `G` stand for thousands, millions and billions.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
-    let plain = text.trim().replace('_', "");
-    let (digits, unit) = match plain.char_indices().last() {
-        Some((at, 'k' | 'K')) => (&plain[..at], 1e3),
-        Some((at, 'M')) => (&plain[..at], 1e6),
-        Some((at, 'G')) => (&plain[..at], 1e9),
-        _ => (plain.as_str(), 1.0),
-    };
-    let number = digits.trim_end().parse::<f64>().ok().map(|number| number * unit);
-    let number = number.filter(|number| number.is_finite() && *number > 0.0);
+    let number = experiment::typed_number(text).filter(|number| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| format!("`{text}` is no number above 0; expected one such as 5000, 5_000 or 9k"))
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::catalog::MIB;
 use agent::{ProbedVolume, probe_configuration};
 use clap::Args;
-use experiment::{IoLimits, Provider, ReadFor, Setup};
+use experiment::{IoLimits, Provider, ReadFor, Setup, choice};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ fn setups(args: &ProbeArgs) -> Result<Vec<Setup>, Failure> {
         setups.retain(|setup| setup.configuration == *name);
         if setups.is_empty() {
             return Err(Failure::input(format!("the experiment has no configuration `{name}`"))
-                .help(format!("it has: {}", names.join(", "))));
+                .help(choice(name, &names.iter().map(String::as_str).collect::<Vec<_>>())));
         }
     }
     if let Some(existing) = setups.iter().find(|setup| !setup.at.is_started()) {

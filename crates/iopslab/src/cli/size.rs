@@ -9,7 +9,7 @@ use analysis::RunEvidence;
 use archive::RunDirectory;
 use clap::Args;
 use controller::Measured;
-use experiment::{Consistency, Lack};
+use experiment::{Consistency, Lack, choice};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
@@ -71,7 +71,7 @@ pub struct SizeArgs {
     #[arg(long, value_name = "PART", default_value = "node")]
     survive: Survive,
     /// Consistency of the requests, such as one or local_quorum. Default: that of the first run
-    #[arg(long, value_parser = consistency)]
+    #[arg(long)]
     consistency: Option<Consistency>,
     /// Share of a node's disks that data may fill; size-tiered compaction needs the rest
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "50%")]
@@ -288,20 +288,13 @@ fn one_level(plan: &experiment::Plan) -> Result<experiment::Consistency, Failure
 
 /// The workloads asked for, every one known to some run.
 fn known_workloads(args: &SizeArgs, directories: &[RunDirectory]) -> Result<Vec<String>, Failure> {
-    let known: Vec<&str> =
+    let known: BTreeSet<&str> =
         directories.iter().flat_map(|d| d.plan().workloads.iter().map(|w| w.name.as_str())).collect();
+    let known = Vec::from_iter(known);
     match args.workload.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(unknown) => Err(Failure::input(format!("no run has a workload `{unknown}`"))
-            .help(format!("workloads: {}", known.join(", ")))),
+        Some(unknown) => {
+            Err(Failure::input(format!("no run has a workload `{unknown}`")).help(choice(unknown, &known)))
+        }
         None => Ok(args.workload.clone()),
     }
-}
-
-fn consistency(word: &str) -> Result<Consistency, String> {
-    let lower = word.to_ascii_lowercase();
-    serde_json::from_value(serde_json::Value::String(lower)).map_err(|_| {
-        format!(
-            "`{word}` is no consistency; expected one, two, three, quorum, local_quorum, local_one, each_quorum or all"
-        )
-    })
 }

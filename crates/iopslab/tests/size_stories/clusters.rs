@@ -245,7 +245,8 @@ fn bad_targets_are_refused() {
         ),
         (&[good.as_slice(), &["--candidate", "r5.huge"]].concat(), "unknown instance type"),
         (&[good.as_slice(), &["--workload", "nobody"]].concat(), "no run has a workload `nobody`"),
-        (&[good.as_slice(), &["--consistency", "most"]].concat(), "no consistency"),
+        (&[good.as_slice(), &["--consistency", "most"]].concat(), "no consistency level"),
+        (&[good.as_slice(), &["--consistency", "quorom"]].concat(), "did you mean `quorum`?"),
         (
             &[good.as_slice(), &["--consistency", "all"]].concat(),
             "leaves 2 of the copies with a node down, and 3 must answer",

@@ -38,8 +38,9 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
         let times = when(n != 1, || format!(" ({n} times)"));
         let title = tag(severity.name(), tone(severity)).then(" ").then(strong(format!("{}{times}", rule.name())));
         let advices = each_once(findings.iter().map(|finding| advice_in(analysis, finding)));
+        let alike = grouped(findings.iter().map(|finding| (message(finding), *finding)));
         let section = section.anchored(title, id(&["finding", severity.name(), rule.name()])).first(
-            findings.iter().map(|f| one(analysis, charts, f)),
+            alike.into_iter().map(|(message, of)| one(analysis, charts, &message, &of)),
             SHOWN,
             "findings in analysis.json",
         );
@@ -69,12 +70,42 @@ pub fn summary(analysis: &Analysis) -> String {
     all.into_iter().filter_map(of_severity).collect::<Vec<_>>().join(", ")
 }
 
-fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> Text {
+/// One line for findings of which the same is said; with numbers, where they are the same too.
+fn one(analysis: &Analysis, charts: &Charts, message: &str, of: &[&Finding]) -> Text {
+    let names = of.iter().map(|finding| link(finding.scope.name(), place(analysis, charts, &finding.scope)));
+    let words = listed(names).then(format!(": {message}"));
+    let all = each_once(of.iter().map(|finding| numbers(finding)));
+    match all.as_slice() {
+        [numbers] if !numbers.is_empty() => words.then(small(format!(" {numbers}"))),
+        _ => words,
+    }
+}
+
+fn numbers(finding: &Finding) -> String {
     let numbers = finding.numbers();
     let numbers: Vec<String> = numbers.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
-    // Only what is on the page is linked to.
+    numbers.join(" · ")
+}
+
+/// `a, b and c`, `a, b and 3 others`.
+fn listed(names: impl ExactSizeIterator<Item = Text>) -> Text {
+    let all = names.len();
+    let shown = if all > 3 { 2 } else { all };
+    let listed = names.take(shown).enumerate().fold(Text::default(), |listed, (at, name)| {
+        let before = match at {
+            0 => "",
+            at if at + 1 == all => " and ",
+            _ => ", ",
+        };
+        if before.is_empty() { name } else { listed.then(before).then(name) }
+    });
+    if all > shown { listed.then(format!(" and {} others", all - shown)) } else { listed }
+}
+
+/// Where the page shows what a finding is about, if it does.
+fn place(analysis: &Analysis, charts: &Charts, scope: &Scope) -> Option<String> {
     let has_cell = |cell: &str| analysis.cells.iter().any(|c| c.id == cell);
-    let place = match &finding.scope {
+    match scope {
         Scope::Trial(of) => of.rsplit_once('/').and_then(|(cell, block)| {
             let number: u32 = block.parse().ok()?;
             let is_drawn = has_cell(cell) && charts.trials.iter().any(|t| t.cell == cell && t.block == number);
@@ -83,7 +114,5 @@ fn one(analysis: &Analysis, charts: &Charts, finding: &Finding) -> Text {
         Scope::Cell(cell) => has_cell(cell).then(|| id(&["cell", cell])),
         Scope::Configuration(_) => Some(inside("configurations")),
         Scope::Run(_) => None,
-    };
-    let words = link(finding.scope.name(), place).then(format!(": {}", message(finding)));
-    if numbers.is_empty() { words } else { words.then(small(format!(" {}", numbers.join(" · ")))) }
+    }
 }

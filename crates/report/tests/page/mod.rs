@@ -93,6 +93,7 @@ pub fn empty(baseline: &str) -> Analysis {
             operations: None,
             request_timeout_s: 10.0,
         },
+        left_out: None,
         trials: TrialCounts::default(),
         stopped: None,
         rested: Vec::new(),

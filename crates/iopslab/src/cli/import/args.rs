@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use evidence::CountedFrom;
 
+use crate::cli::numbers::positive;
+
 /// What was typed after `import`.
 #[derive(Debug, Args)]
 #[command(after_help = "Reads YCSB 0.12 to 0.17 (text, with -s, histogram or raw), the log of cassandra-stress, \
@@ -45,7 +47,7 @@ pub struct ImportArgs {
     )]
     pub(super) threads: Option<u32>,
     /// Operations a second that were aimed at, where the file does not state it
-    #[arg(long, value_name = "N", conflicts_with = "map")]
+    #[arg(long, value_name = "N", conflicts_with = "map", value_parser = positive)]
     pub(super) rate: Option<f64>,
     /// What all operations are (read, update, insert, scan, read_modify_write), where the file does not state it:
     /// latte, NoSQLBench

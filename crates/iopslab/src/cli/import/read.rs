@@ -104,9 +104,6 @@ fn of_one(args: &ImportArgs) -> Result<ReadStudy, Failure> {
         let message = format!("{} files, and nothing says which cell each of them is of", args.file.len());
         return Err(Failure::input(message).help("name them in a map: iopslab import --map FILE; --help shows one"));
     };
-    if let Some(rate) = args.rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
-        return Err(Failure::input(format!("--rate {rate}: expected operations/s above 0")));
-    }
     let operation = args.operation.as_deref().map(|given| {
         imports::operation(given)
             .ok_or_else(|| Failure::input(format!("--operation {given}: expected one of {}", imports::operations())))

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use experiment::Consistency;
 
+use crate::cli::amounts::part;
 use crate::cli::entry::EntryArgs;
 use crate::cli::numbers::{count, positive};
 
@@ -43,7 +44,7 @@ pub struct LoadArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub(super) field_length: Option<u32>,
     /// Share of each value that is constant text, 0 to 1; 0 cannot be compressed
-    #[arg(long, default_value_t = 0.0, value_parser = share)]
+    #[arg(long, default_value_t = 0.0, value_parser = part)]
     pub(super) compressibility: f64,
     /// Closed loop: exactly so many requests in flight [default: the YCSB file's threadcount, else 100]
     #[arg(long, conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -76,7 +77,7 @@ pub struct LoadArgs {
     #[arg(long, default_value = "usertable", value_parser = identifier)]
     pub(super) table: String,
     /// Consistency level of every request
-    #[arg(long, default_value = "one", value_parser = consistency)]
+    #[arg(long, default_value = "one")]
     pub(super) consistency: Consistency,
     /// Longest wait for a response
     #[arg(long, default_value = "10s", value_parser = duration)]
@@ -90,11 +91,6 @@ pub struct LoadArgs {
     /// Record number of the first insert; raise it to insert again on the same data [default: --records]
     #[arg(long, value_parser = count)]
     pub(super) first_insert: Option<u64>,
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -124,12 +120,6 @@ fn identifier(text: &str) -> Result<String, String> {
     }
 }
 
-fn consistency(text: &str) -> Result<Consistency, String> {
-    let name = text.to_ascii_lowercase().replace('-', "_");
-    serde_json::from_value(serde_json::Value::String(name))
-        .map_err(|_| "expected any, one, two, three, quorum, all, local_quorum, each_quorum or local_one".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,7 +132,6 @@ mod tests {
         assert!(duration("5 parsecs").is_err());
         assert!(duration("-1s").is_err());
         assert!(duration("48h").is_err());
-        assert_eq!(consistency("LOCAL-QUORUM"), Ok(Consistency::LocalQuorum));
         assert!(identifier("x; DROP TABLE y").is_err());
     }
 }

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use ::workload::{Definition, Distribution, Mix, OperationKind, ScanLength, parse_ycsb};
+use experiment::{choice, nearest};
 use process::failure::Failure;
+
+use crate::cli::amounts::part;
 
 /// A workload, and what its file states besides.
 #[derive(Debug)]
@@ -75,9 +78,9 @@ fn mix(text: &str) -> Result<Mix, Failure> {
         ))
     };
     let mut mix = Mix::default();
-    for part in text.split(',') {
-        let Some((name, share)) = part.split_once('=') else {
-            return Err(refuse(format!("`{part}` is not of the form KIND=SHARE")));
+    for stated in text.split(',') {
+        let Some((name, share)) = stated.split_once('=') else {
+            return Err(refuse(format!("`{stated}` is not of the form KIND=SHARE")));
         };
         let share_of = match name.trim().replace('-', "_").as_str() {
             "read" => &mut mix.read,
@@ -85,20 +88,21 @@ fn mix(text: &str) -> Result<Mix, Failure> {
             "insert" => &mut mix.insert,
             "scan" => &mut mix.scan,
             "read_modify_write" => &mut mix.read_modify_write,
-            _ => return Err(refuse(format!("`{name}` is not a kind of operation"))),
-        };
-        *share_of = match share.trim().parse::<f64>() {
-            Ok(share) if (0.0..=1.0).contains(&share) => share,
-            _ => {
-                return Err(refuse(format!("the share of {name}, `{share}`, is not a number from 0 to 1")));
+            other => {
+                let near = nearest(other, OperationKind::YCSB.map(OperationKind::name));
+                let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                return Err(refuse(format!("`{name}` is not a kind of operation{near}")));
             }
         };
+        *share_of = part(share).map_err(|problem| refuse(format!("the share of {name}: {problem}")))?;
     }
     if (mix.sum() - 1.0).abs() > 1e-9 {
         return Err(refuse(format!("the shares sum to {}, not to 1", mix.sum())));
     }
     Ok(mix)
 }
+
+const DISTRIBUTIONS: [&str; 6] = ["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"];
 
 fn named_distribution(name: &str) -> Result<Distribution, Failure> {
     // The parameters are YCSB's defaults; other ones can be stated in a YCSB file.
@@ -111,7 +115,7 @@ fn named_distribution(name: &str) -> Result<Distribution, Failure> {
         "sequential" => Distribution::Sequential,
         _ => {
             return Err(Failure::input(format!("--distribution {name}: there is no such distribution"))
-                .help("expected uniform, zipfian, latest, hotspot, exponential or sequential"));
+                .help(choice(name, &DISTRIBUTIONS)));
         }
     })
 }
@@ -156,9 +160,14 @@ mod tests {
 
     #[test]
     fn bad_proportions_are_refused() {
+        assert_eq!(choose("read=80%,update=20%", None).unwrap().definition.mix.update, 0.2);
+        let asked = choose("read=80,update=20", None).unwrap_err().message;
+        assert!(asked.ends_with("the share of read: `80`: 80 % or 0.8? write 80% or 0.8"), "{asked}");
         for bad in ["read=0.5", "red=1", "read", "read=1.5", "read=-1,update=2", ""] {
             assert!(choose(bad, None).is_err(), "{bad}");
         }
-        assert!(choose("read=1", Some("zipfy")).is_err());
+        assert!(choose("red=1", None).unwrap_err().message.ends_with("did you mean `read`?"));
+        let unknown = choose("read=1", Some("zipfan")).unwrap_err();
+        assert!(unknown.help.unwrap().starts_with("did you mean `zipfian`? valid: uniform, "));
     }
 }

@@ -18,6 +18,7 @@ Examples:
   iopslab run                                                 # experiment.toml of this folder
   iopslab run examples/quickstart.toml
   iopslab run ours.toml --provider simulated                  # its rehearsal: no machine, no root
+  iopslab run ours.toml --only gp3-3000,gp3-6000
   iopslab run ours.toml --only gp3-3000.night.c64 --set load.repetitions=1
   iopslab run examples/kenzan-2018.toml --out /data/runs
   iopslab run --resume runs/quickstart-20261120T221500Z
