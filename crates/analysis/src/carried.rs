@@ -7,11 +7,16 @@
 //!
 //! CPUs are emulated *among each other*: each configuration has its vCPUs / scale, by their speed. So two cells that
 //! the CPU limits compare as the configurations do, as long as the CPU would limit both there, too. With faster CPUs
-//! the volumes of one of them may come to be its limit first: that of which more is used here.
+//! the volumes of one of them may come to be its limit first: that of which more is used here. A part that is less than
+//! a database can be given is raised, and then CPUs are in no proportion: to each other, or to the volumes beside them.
+//!
+//! Page caches are emulated by their share of the data, and of fewer zipfian keys the same share misses more often
+//! ([`ModelMisses`]). A cell at its volume then does less than its configuration by that factor; one at its CPU does
+//! the same, or less where it misses less often here than at full scale. A verdict that this would change is none.
 
 use std::collections::BTreeSet;
 
-use experiment::{Place, Setup, Setups};
+use experiment::{ModelMisses, Place, Plan, Setup, Setups};
 
 use crate::document::limit::{LimitKind, ResourceUse};
 use crate::document::{Bound, BoundIs, CellAnalysis, ConfigurationFacts, LimitedHere, OfThisMachine};
@@ -27,6 +32,8 @@ use crate::rules::emulation_off_limit::EmulationOffLimit;
 const ROOM: f64 = 0.5;
 /// Shares of what is emulated within this factor are alike: both would come to their volumes' limits at the same time.
 const ALIKE: f64 = 1.05;
+/// CPUs that were raised by less than this factor have their part: rounding.
+const ROUNDING: f64 = 1.05;
 /// CPUs that differ by less than this share are as many: rounding.
 const EQUAL: f64 = 0.01;
 
@@ -42,6 +49,14 @@ struct Side {
     limited: Option<OfThisMachine>,
     /// Share of the emulated resource that is fullest.
     emulated: f64,
+    /// Whether a volume, or the way to it, limited it.
+    at_volume: bool,
+    /// Whether CPUs did.
+    at_cpu: bool,
+    /// How many times its part of the CPUs it has, where that was raised to the least; else 1.
+    raised: f64,
+    /// How many times as often as at full scale it misses the page cache; 1 where that counts as the same.
+    misses: f64,
     /// What its CPUs are; `None`: nothing is known of its setup.
     setup: Option<Setup>,
 }
@@ -49,9 +64,10 @@ struct Side {
 impl CarriedOver {
     /// Of these cells, whose limits are known by now; noted in each of them as well.
     pub fn of(
-        place: &Place,
+        plan: &Plan,
         setups: &Setups,
         configurations: &[ConfigurationFacts],
+        misses: &[ModelMisses],
         cells: &mut [CellAnalysis],
     ) -> Self {
         let side = |cell: &mut CellAnalysis| {
@@ -59,21 +75,67 @@ impl CarriedOver {
             let facts = configurations.iter().find(|c| c.name == cell.configuration);
             let short = facts.map_or_else(BTreeSet::new, below_their_limit);
             // Volumes and CPUs are those of machines that are held to limits.
-            let is_emulated = matches!(place, Place::Emulated { .. }) && setup.is_some();
+            let is_emulated = matches!(plan.place, Place::Emulated { .. }) && setup.is_some();
             cell.limited_here = is_emulated.then(|| limited_here(cell, &short)).flatten();
+            let share = setup.and_then(|setup| setup.stands_for.as_ref());
+            let missed = misses.iter().filter(|of| of.differ());
+            let mut missed =
+                missed.filter(|of| (&of.configuration, &of.workload) == (&cell.configuration, &cell.workload));
             Side {
                 configuration: cell.configuration.clone(),
                 limited: cell.limited_here,
                 emulated: fullest(cell, LimitKind::is_volume).map_or(0.0, ResourceUse::share),
+                at_volume: cell.limit.is_volume(),
+                at_cpu: cell.limit.is_cpu() || cell.limit.kind == LimitKind::Gc,
+                raised: share.map_or(1.0, |share| share.raised_by(plan.scale())),
+                misses: missed.next().map_or(1.0, ModelMisses::factor),
                 setup: setup.cloned(),
             }
         };
         Self { sides: cells.iter_mut().map(side).collect() }
     }
 
+    /// The factors between which the throughput of a cell at full scale, over N times that of its model, may lie for
+    /// what page caches miss here, and for CPUs that were raised.
+    pub fn reach(&self, cell: usize) -> (f64, f64) {
+        self.sides.get(cell).map_or((1.0, 1.0), |side| {
+            let (least, most) = side.by_misses();
+            (if side.at_cpu { least / side.raised } else { least }, most)
+        })
+    }
+
+    /// Whether CPUs limited a cell that were raised.
+    pub fn is_at_raised_cpus(&self, cell: usize) -> bool {
+        self.sides.get(cell).is_some_and(|side| side.at_cpu && side.raised > ROUNDING)
+    }
+
+    /// The factors between which the ratio of cell `a` to cell `b` at full scale, over that of their models, may lie
+    /// for what page caches miss here. Two cells at their volumes do so much more at full scale as they miss less
+    /// often.
+    pub fn shift(&self, a: usize, b: usize) -> (f64, f64) {
+        let (Some(a), Some(b)) = (self.sides.get(a), self.sides.get(b)) else { return (1.0, 1.0) };
+        if a.at_volume && b.at_volume {
+            let factor = a.misses / b.misses;
+            return (factor, factor);
+        }
+        let (of_a, of_b) = (a.by_misses(), b.by_misses());
+        (of_a.0 / of_b.1, of_a.1 / of_b.0)
+    }
+
+    /// Why a verdict on cell `a` over cell `b` does not carry over that [`Self::shift`] would change.
+    pub fn missed(&self, a: usize, b: usize) -> Bound {
+        let sides = [a, b].into_iter().filter_map(|cell| self.sides.get(cell));
+        let differing = sides.filter(|side| side.misses != 1.0);
+        let by = differing.map(|side| side.limited_by(OfThisMachine::PageCache));
+        Bound { is: BoundIs::Nothing, by: by.collect() }
+    }
+
     /// What of the throughput of cell `a` over that of cell `b` holds for their configurations; `None`: all of it.
     pub fn bound(&self, a: usize, b: usize) -> Option<Bound> {
         let (a, b) = (self.sides.get(a)?, self.sides.get(b)?);
+        if let Some(bound) = by_raised_cpus(a, b) {
+            return Some(bound);
+        }
         let is = match (a.limited, b.limited) {
             (None, None) => return None,
             (Some(_), None) => BoundIs::AtLeast,
@@ -81,11 +143,35 @@ impl CarriedOver {
             (Some(OfThisMachine::Cpu), Some(OfThisMachine::Cpu)) if are_in_proportion(a, b) => by_room(a, b)?,
             (Some(_), Some(_)) => BoundIs::Nothing,
         };
-        let by = [a, b]
-            .into_iter()
-            .filter_map(|side| Some(LimitedHere { configuration: side.configuration.clone(), by: side.limited? }));
+        let by = [a, b].into_iter().filter_map(|side| Some(side.limited_by(side.limited?)));
         Some(Bound { is, by: by.collect() })
     }
+}
+
+impl Side {
+    fn limited_by(&self, by: OfThisMachine) -> LimitedHere {
+        LimitedHere { configuration: self.configuration.clone(), by }
+    }
+
+    /// The factors between which its throughput at full scale may lie for what its page cache misses: at a volume it is
+    /// all of that, or less where CPUs come to be the limit; elsewhere it is nothing, or all of it where the volume
+    /// would be.
+    fn by_misses(&self) -> (f64, f64) {
+        let most = if self.at_volume { self.misses } else { 1.0 };
+        (self.misses.min(1.0), most.max(1.0))
+    }
+}
+
+/// CPUs that were raised to the least: where they limit a cell, or would with their part, its ratio to one that they do
+/// not limit is not that of the configurations, nor is the ratio of two that were raised by different factors.
+fn by_raised_cpus(a: &Side, b: &Side) -> Option<Bound> {
+    let is_raised = |side: &&Side| side.raised > ROUNDING;
+    let alike = a.at_cpu && b.at_cpu && (1.0 / ROUNDING..=ROUNDING).contains(&(a.raised / b.raised));
+    let raised: Vec<&Side> = [a, b].into_iter().filter(is_raised).collect();
+    ((a.at_cpu || b.at_cpu) && !raised.is_empty() && !alike).then(|| Bound {
+        is: BoundIs::Nothing,
+        by: raised.iter().map(|side| side.limited_by(OfThisMachine::LeastCpus)).collect(),
+    })
 }
 
 /// Both are limited by CPUs that are in proportion: the one that uses less of its volumes gains more by faster ones.

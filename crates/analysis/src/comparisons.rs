@@ -115,6 +115,15 @@ impl Comparisons {
         &self.carried
     }
 
+    /// [`CarriedOver::shift`] of a metric.
+    fn shift(&self, a: usize, b: usize) -> (f64, f64) {
+        match self.metric {
+            Metric::Throughput | Metric::OperationsPerDollar => self.carried.shift(a, b),
+            Metric::Runtime => self.carried.shift(b, a),
+            Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => (1.0, 1.0),
+        }
+    }
+
     fn add(&mut self, cells: &[CellAnalysis], figures: &Figures<'_>, open: bool) {
         let mine: Vec<usize> = (0..cells.len()).filter(|i| is_open(cells[*i].load) == open).collect();
         let batches: BTreeSet<u32> = mine.iter().map(|i| cells[*i].batch).collect();
@@ -236,17 +245,20 @@ impl Comparisons {
             false => (factor * middle, factor * low, factor * high),
         };
         let bound = self.bound(a, b);
-        let base = Ratio {
-            unpaired: pair.unpaired,
-            bound: bound.clone(),
-            ..Ratio::blank(&self.names[b], Verdict::TooFew, pair.pairs)
-        };
+        let base = Ratio { unpaired: pair.unpaired, ..Ratio::blank(&self.names[b], Verdict::TooFew, pair.pairs) };
         let Some(contrast) = &pair.contrast else {
             let (median, low, high) = side(pair.observed);
-            return Some(Ratio { median, low, high, ..base });
+            return Some(Ratio { median, low, high, bound, ..base });
         };
         let (low, high) = contrast.interval(pair.level);
         let (median, low, high) = side((contrast.estimate.exp(), low, high));
+        let here = self.carried_verdict(low, high, bound.as_ref());
+        let (least, most) = self.shift(a, b);
+        let is_same = |by: f64| self.carried_verdict(low * by, high * by, bound.as_ref()) == here;
+        let (bound, verdict) = match is_same(least) && is_same(most) {
+            true => (bound, here),
+            false => (Some(self.carried.missed(a, b)), Verdict::NotCarriedOver),
+        };
         // The hypothesis "the scaled ratio is 1" on the unscaled, unswapped contrast.
         let p = contrast.p_of(if swapped { factor } else { 1.0 / factor });
         Some(Ratio {
@@ -259,7 +271,8 @@ impl Comparisons {
             p_adjusted: Some((p * stats::LEVEL / pair.level).min(1.0)),
             p_sign_flip: pair.p_sign_flip.filter(|_| factor == 1.0),
             smallest_detectable: contrast.detectable(pair.level),
-            verdict: self.carried_verdict(low, high, bound.as_ref()),
+            bound,
+            verdict,
             ..base
         })
     }
@@ -294,6 +307,8 @@ impl Comparisons {
             Some(BoundIs::AtMost) => is_more,
             Some(BoundIs::Nothing) => true,
         };
+        let (least, most) = self.shift(a, b);
+        let is_open = is_open || (estimate + least.ln()..=estimate + most.ln()).contains(&ratio.ln());
         let ratio = if a > b { 1.0 / ratio } else { ratio };
         contrast.repetitions_to_refute(ratio, pair.level).filter(|_| !is_open)
     }

@@ -98,11 +98,11 @@ pub use document::{
     CellChange, Change, Check, Comparison, ConfigurationFacts, Criterion, DataVolumeAnalysis, DatabaseFigures,
     DecidedBy, Decision, Delivered, Doubt, Durability, FaultAnalysis, FaultsAnalysis, FleetOf, FreeStep, GateCell,
     GateOutcome, GateResult, HintFiles, InvalidTrial, LONGEST, LatencyAnalysis, LimitedHere, Meets, Metric, Missed,
-    Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings, OverallCandidate,
-    PhaseAnalysis, PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis, Replaced, ResidualSpread,
-    Scaling, ScalingPoint, Sickness, SkippedCell, Spending, SpendingChange, Status, TrialCounts, Unrest, Untried,
-    ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadAnswer, WorkloadFacts, WorseSettings,
-    WouldDecide, WritesAnalysis,
+    MissesInModel, Need, NodeAnalysis, NotConsidered, NotJudged, NotTried, Obstacle, OfThisMachine, OtherSettings,
+    OverallCandidate, PhaseAnalysis, PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis,
+    Replaced, ResidualSpread, Scaling, ScalingPoint, Sickness, SkippedCell, Spending, SpendingChange, Status,
+    TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadAnswer,
+    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
 };
 pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
@@ -223,7 +223,8 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         cells[cell].findings.extend(found);
     }
     by_intervention(plan, setups, &mut cells, &throughput);
-    throughput.carry_over(CarriedOver::of(&plan.place, setups, &configurations, &mut cells));
+    let misses = plan.misses().all(setups);
+    throughput.carry_over(CarriedOver::of(plan, setups, &configurations, &misses, &mut cells));
     comparisons::add(&mut cells, &baseline, &throughput);
     let impossible = physics::findings(&physics::ComparedCells {
         plan,
@@ -275,6 +276,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         hardware: &hardware,
         figures: &figures,
         throughput: &throughput,
+        misses: &misses,
         trials,
         findings: &findings,
         environment: &input.environment,

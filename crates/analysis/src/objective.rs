@@ -168,15 +168,22 @@ impl<'a> Objectives<'a> {
     }
 
     /// The demand against the capacity of a cell. A given rate that was held is no capacity but a lower bound of one:
-    /// it may show that the demand is carried, never that it is not.
-    pub fn demand_check(&self, cell: usize, demand: f64, capacity: Option<(Range, bool)>) -> Check {
+    /// it may show that the demand is carried, never that it is not. At full scale it may be so many times what it is
+    /// in the model, at the least and at the most: what that would change is not decided.
+    pub fn demand_check(
+        &self,
+        cell: usize,
+        demand: f64,
+        capacity: Option<(Range, bool)>,
+        (least, most): (f64, f64),
+    ) -> Check {
         let is_bound = is_open(self.cells[cell].load) && self.cells[cell].withheld != Some(Withheld::Rate);
         Check {
             what: Criterion::Throughput { demand },
             measured: capacity.map(|(range, _)| range),
             meets: match capacity {
-                Some((range, true)) if range.low >= demand => Meets::Yes,
-                Some((range, true)) if range.high < demand && !is_bound => Meets::No,
+                Some((range, true)) if range.low * least >= demand => Meets::Yes,
+                Some((range, true)) if range.high * most < demand && !is_bound => Meets::No,
                 _ => Meets::NotDecided,
             },
         }

@@ -177,6 +177,13 @@ impl Steps<'_> {
     ) -> Option<ValueOfMoney> {
         let ratio = self.throughput.ratio(to.cell, from.cell)?;
         let value = self.value(from, to)?;
+        // What it is judged by may be left open where throughput alone is not, and the other way round.
+        let bound = match verdict {
+            ValueVerdict::Dominated | ValueVerdict::Same => ratio.bound.clone(),
+            ValueVerdict::WorthIt | ValueVerdict::NotWorthIt | ValueVerdict::BreakEven | ValueVerdict::NotDecided => {
+                value.bound
+            }
+        };
         let cost_ratio = to.usd / from.usd;
         let gain = (to.figure - from.figure) * self.plan.scale();
         let undecided = verdict == ValueVerdict::NotDecided && withheld.is_none();
@@ -188,13 +195,13 @@ impl Steps<'_> {
             extra_usd_per_month: to.usd - from.usd,
             cost_ratio,
             usd_per_extra_op_per_s: stats::ratio(to.usd - from.usd, gain)
-                .filter(|_| ratio.bound.is_none() && ratio.low > 1.0 && gain > 0.0),
+                .filter(|_| bound.is_none() && ratio.low > 1.0 && gain > 0.0),
             value_ratio: Range { median: value.median, low: value.low, high: value.high },
             p99_ratio: self.p99.ratio(to.cell, from.cell).map(|r| r.median),
             repetitions_to_decide: undecided
                 .then(|| self.throughput.repetitions_to_refute(to.cell, from.cell, cost_ratio))
                 .flatten(),
-            throughput_ratio: ratio,
+            throughput_ratio: Ratio { bound, ..ratio },
             verdict,
             withheld: withheld.map(|(_, why)| why),
             withheld_of: withheld.map(|(cell, _)| self.cells[cell].configuration.clone()),

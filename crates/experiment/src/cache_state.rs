@@ -35,6 +35,10 @@ pub struct CacheCondition {
 pub struct Caches {
     /// By workload, where it is stated; one that is not named begins warm.
     pub conditions: BTreeMap<String, CacheCondition>,
+    /// Page caches with which the model misses as often as full scale, bytes of a node, by configuration and workload;
+    /// others are what the configuration leaves.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub same_misses_bytes: BTreeMap<String, BTreeMap<String, u64>>,
     /// Seconds that warming is expected to take before each trial, by configuration.
     pub warming_s: BTreeMap<String, f64>,
     /// Seconds that a page cache is expected to take until it has settled for the first time, by configuration and
@@ -46,6 +50,11 @@ impl Caches {
     /// Whether nothing is stated that is not so anyway.
     pub fn are_usual(&self) -> bool {
         self.conditions.is_empty()
+    }
+
+    /// Whether page caches have the sizes that their configurations leave.
+    pub(crate) fn are_unswept(&self) -> bool {
+        self.conditions.values().all(|condition| condition.ratio.is_none())
     }
 
     /// Whether all trials begin with a warm page cache, or with one of a size that is asked for: that memory answers is
@@ -115,6 +124,7 @@ mod tests {
             .into(),
             warming_s: [("gp3".to_owned(), 12.0)].into(),
             settling_s: [("gp3".to_owned(), [("b".to_owned(), 15.0)].into())].into(),
+            ..Caches::default()
         };
         assert!(!caches.are_usual() && Caches::default().are_usual());
         assert_eq!(caches.state("another"), CacheState::Warm);

@@ -49,6 +49,19 @@ impl CpuShare {
         if is_nearly { whole } else { part.max(LEAST_CPUS) }
     }
 
+    /// How many times its part of this machine's CPUs it has at 1:N, where that is raised to the least; else 1.
+    pub fn raised_by(&self, scale: f64) -> f64 {
+        (LEAST_CPUS * scale / self.worth()).max(1.0)
+    }
+
+    /// The largest N at which it has its part. Whole from 1 on.
+    pub fn most_scale(&self) -> f64 {
+        match self.worth() / LEAST_CPUS {
+            scale if scale >= 1.0 => scale.floor(),
+            scale => scale,
+        }
+    }
+
     /// Whether so many CPUs for this and so many for the other are in proportion to the CPUs of both instances. Of two
     /// instances of which one has no known speed nobody can say.
     pub fn is_in_proportion(&self, cpus: f64, other: &Self, other_cpus: f64) -> bool {
@@ -116,18 +129,18 @@ fn unknown(experiment: &Experiment) -> Option<Note> {
 /// Configurations whose part of the CPUs is less than a database can be given: they have more than their part.
 fn raised(experiment: &Experiment, speeds: &Speeds) -> Option<Note> {
     let scale = experiment.place.scale();
-    let part = |configuration: &Configuration| speeds.share_of(&configuration.instance).worth() / scale;
-    let few = experiment.configurations.iter().filter(|c| part(c) < LEAST_CPUS);
-    let names: Vec<String> = few.map(|c| format!("{} {:.2}", c.name, part(c))).collect();
-    if names.is_empty() {
-        return None;
-    }
+    let share = |configuration: &Configuration| speeds.share_of(&configuration.instance);
+    let few: Vec<&Configuration> =
+        experiment.configurations.iter().filter(|c| share(c).raised_by(scale) > 1.0).collect();
+    let most_scale = few.iter().map(|c| share(c).most_scale()).reduce(f64::min)?;
+    let names: Vec<String> = few.iter().map(|c| format!("{} {:.2}", c.name, share(c).worth() / scale)).collect();
     let message = format!(
         "CPUs at scale 1:{scale}: {}; a database gets at least {LEAST_CPUS}, which is more than its part",
         names.join(", ")
     );
-    let advice = "Set [provider.local] scale lower, or take ratios to these for what they are";
-    Some(Note::new("cpus_raised", message, advice))
+    let advice =
+        format!("Set [provider.local] scale to {most_scale} or less: no verdict rests on CPUs that were raised");
+    Some(Note::new("cpus_raised", message, advice).with([("scale_max", most_scale)]))
 }
 
 #[cfg(test)]
@@ -157,6 +170,18 @@ mod tests {
         assert_eq!(cpus(0.8, 64.0), LEAST_CPUS);
         let stated = share("2.08 vCPU, 8 GiB", 2.08, Some(1.0));
         assert_eq!(stated.cpus(2.0), 1.04, "as it was stated");
+    }
+
+    /// Eight vCPUs at 1:32 are a quarter of one: the least.
+    #[test]
+    fn what_is_raised_has_so_many_times_its_part() {
+        let eight = share("r6i.2xlarge", 8.0, Some(1.0));
+        assert_eq!([16.0, 32.0, 33.0, 64.0].map(|scale| eight.raised_by(scale)), [1.0, 1.0, 33.0 / 32.0, 2.0]);
+        assert_eq!((eight.most_scale(), share("m5", 2.0, Some(0.7)).most_scale()), (32.0, 5.0));
+        for scale in [1.0, 31.0, 32.0, 33.0, 100.0] {
+            let given = eight.cpus(scale);
+            assert!((given / (8.0 / scale) - eight.raised_by(scale)).abs() < 1e-12, "1:{scale}: {given}");
+        }
     }
 
     #[test]

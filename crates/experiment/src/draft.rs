@@ -7,8 +7,9 @@
 //!   the client needs the others.
 //! * An objective for latency is in force only at `scale = 1`: in a 1:N model a queue in front of a volume takes N
 //!   times as long. At a larger scale it stands in the file as a comment that says so.
-//! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is the
-//!   share of the data that the page cache holds, because it decides how many reads reach the volume.
+//! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is how
+//!   many reads reach the volume. The share of the data that the page cache holds decides that, and how many records
+//!   there are: so the file states how many these stand for, and has page caches of the size that misses as often.
 
 mod origins;
 
@@ -150,7 +151,7 @@ fn dataset(draft: &Draft, model: &Model) -> String {
              here data and page\n\
              # cache are {} of what divided by scale they would be, {} on this machine. \
              The share of the data that memory\n\
-             # can hold stays the same; it decides how many reads reach the volume.\n",
+             # can hold and the records that these stand for decide how many reads reach the volume.\n",
             bytes(draft.data_bytes),
             percent(cached),
             percent(share),
@@ -171,12 +172,16 @@ fn dataset(draft: &Draft, model: &Model) -> String {
             .to_owned(),
         false => format!("fields = {fields}\nfield_length = {field_length}"),
     };
+    let stands_for = model.reduced_to.map_or_else(String::new, |_| {
+        let all = (draft.data_bytes / draft.record.bytes()).round().max(model.records as f64);
+        format!("stands_for_records = {}   # as many as you have on a node\n", grouped(all as u64))
+    });
     format!(
         "
 # Loaded once, and restored before every trial.
 {why}{}[dataset]
 records = {}
-{record}
+{stands_for}{record}
 compressibility = 0.0          # share of a value that is constant text; 0: none of it can be compressed
 ",
         comment(&draft.origins.dataset),
@@ -318,6 +323,11 @@ scale = {}
 ",
         draft.machine_cpus, model.scale
     );
+    if model.scale > 1.0 || model.reduced_to.is_some() {
+        text += "# Some keys are far more popular than others, and then the same share of fewer records misses more \
+                 often. With\n# this a page cache has the size that misses as often as that of your machine; without \
+                 it volumes would look more\n# important than they are.\npage_cache = \"same-misses\"\n";
+    }
     if model.reduced_to.is_some() && !draft.product.lacks(Lack::Heap) {
         text += &format!(
             "# memory_limit_gib stands for a smaller machine; {} needs this heap all the same.\nheap_mib = {}\n",

@@ -25,6 +25,8 @@ pub struct Experiment {
     pub target: Target,
     /// Records loaded before trials.
     pub dataset: Dataset,
+    /// Records of the real data set, where that has more.
+    pub stands_for_records: Option<u64>,
     /// Schema, data and statements of the user's own, instead of YCSB's.
     pub own: Option<Own>,
     /// Where data sets are kept; `None`: nowhere but on their hosts.

@@ -102,6 +102,7 @@ impl ImportedRun {
             place: Place::Imported,
             patience: Patience::default(),
             dataset: Dataset { records: 0, fields: 0, field_length: 0, compressibility: 0.0, seed: 0 },
+            stands_for_records: None,
             own: None,
             data_set_store: None,
             configurations: self.configurations.iter().map(configuration).collect(),

@@ -7,7 +7,7 @@ use catalog::{Catalog, VolumeRequest, through_cards};
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Sentence, Setup, VolumeKind, cpu_share, judged, pricing, read_size, setups, versions, volume_server,
+    Sentence, Setup, VolumeKind, cpu_share, judged, model_notes, pricing, read_size, setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -35,6 +35,7 @@ pub fn static_notes(
         notes.extend(machine_cpus.and_then(|cpus| volume_server::beside_databases(experiment, cpus)));
     }
     notes.extend(cpu_share::notes(experiment));
+    notes.extend(model_notes::notes(experiment));
     notes.extend(before_release(experiment));
     notes.extend(crate::checkpoints::none_in_a_trial(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.

@@ -57,11 +57,35 @@ pub struct Model {
     pub scale: f64,
     /// Page-cache budget in bytes, instead of the scaled one.
     pub page_cache_bytes: Option<u64>,
+    /// What its page cache has of that at full scale.
+    #[serde(default, skip_serializing_if = "PageCacheKeeps::is_usual")]
+    pub page_cache: PageCacheKeeps,
+}
+
+words! {
+    /// What of full scale the page cache of a model keeps.
+    #[derive(Default)]
+    pub enum PageCacheKeeps {
+        /// The share of the data that is in it: memory is divided by N, as the data are.
+        #[default]
+        SameShare = "same-share",
+        /// How often reads miss it, as reckoned.
+        SameMisses = "same-misses",
+        /// The same, by a size that was chosen after what production reads.
+        Calibrated = "calibrated",
+    }
+}
+
+impl PageCacheKeeps {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Model {
     /// The configuration itself.
-    pub(crate) const FULL_SIZE: Self = Self { scale: 1.0, page_cache_bytes: None };
+    pub(crate) const FULL_SIZE: Self =
+        Self { scale: 1.0, page_cache_bytes: None, page_cache: PageCacheKeeps::SameShare };
 }
 
 words! {

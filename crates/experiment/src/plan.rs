@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use workload::Definition;
 
 use crate::judged::ROOMY_S;
+use crate::model_misses::{Misses, caches_of};
 use crate::order::{orders, to_and_fro};
 use crate::scale::scaled_dataset;
 use crate::search::LEVELS;
@@ -37,6 +38,9 @@ pub struct Plan {
     pub patience: Patience,
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
+    /// Records of the real data set, where that has more than the experiment states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for_records: Option<u64>,
     /// Schema, data (its partitions divided by scale) and statements of the user's own, instead of YCSB's.
     pub own: Option<Own>,
     /// Where data sets are kept; `None`: nowhere but on their hosts.
@@ -231,6 +235,7 @@ pub fn plan(experiment: &Experiment) -> Plan {
         patience: experiment.patience,
         estimated_s: 0.0,
         dataset,
+        stands_for_records: experiment.stands_for_records,
         own: experiment.own.as_ref().map(|own| own.scaled(scale)),
         data_set_store: experiment.data_set_store.clone(),
         configurations: experiment.configurations.clone(),
@@ -313,13 +318,13 @@ fn laid_out(cells: &[String], blocks: Range<u32>, each: Vec<Vec<usize>>) -> Vec<
 
 /// Which trials begin with a warm page cache, and how long filling it is expected to take, where that is done.
 fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
-    let mut caches = experiment.caches.clone();
+    let dataset = scaled_dataset(experiment);
+    let setups = crate::setups(experiment);
+    let mut caches = caches_of(experiment, &dataset, &setups);
     if !are_filled {
         return caches;
     }
-    let dataset = scaled_dataset(experiment);
     let bytes = dataset.bytes_on_disk();
-    let setups = crate::setups(experiment);
     let each = experiment.configurations.iter().zip(setups.iter()).map(|(configuration, setup)| {
         let held = bytes * configuration.placement.share_per_node();
         // The largest page cache of a sweep takes the longest; what is expected may be too much for the others.
@@ -368,6 +373,20 @@ impl Plan {
     /// N of its model of 1:N.
     pub fn scale(&self) -> f64 {
         self.place.scale()
+    }
+
+    /// How often its configurations miss their page caches in the model, and at full scale.
+    pub fn misses(&self) -> Misses<'_> {
+        let records = (self.dataset.records as f64 * self.scale()).round() as u64;
+        Misses {
+            place: &self.place,
+            database: &self.target.database,
+            dataset: &self.dataset,
+            full_records: self.stands_for_records.unwrap_or(records),
+            caches: &self.caches,
+            configurations: &self.configurations,
+            workloads: &self.workloads,
+        }
     }
 
     /// Seconds until all of its trials are done: fetching, loading and everything else included.

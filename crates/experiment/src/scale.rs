@@ -2,8 +2,8 @@
 //!
 //! Divided by `scale`: IOPS, bytes per second, burst buckets, CPUs (by their speed), volume sizes, the page-cache
 //! budget, records, operations and rates. Not divided: concurrency, record size, the time of one I/O, and the heap's
-//! floor. So *ratios* between configurations can be rehearsed; latencies under a saturated volume grow by N at the same
-//! concurrency.
+//! floor. So *ratios* between configurations can be rehearsed, but for what fewer zipfian keys miss of the page cache
+//! (`model_misses`); latencies under a saturated volume grow by N at the same concurrency.
 
 use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 

@@ -71,10 +71,10 @@ impl Caches {
     /// The setup as trials of a workload find it: the page cache of a size that the experiment asks for.
     #[must_use]
     pub fn setup(&self, setup: &Setup, workload: &str, dataset: &Dataset) -> Setup {
-        let Some(ratio) = self.conditions.get(workload).and_then(|condition| condition.ratio) else {
-            return setup.clone();
-        };
-        let bytes = budget_bytes(dataset, setup.placement, ratio) as u64;
+        let ratio = self.conditions.get(workload).and_then(|condition| condition.ratio);
+        let of_ratio = ratio.map(|ratio| budget_bytes(dataset, setup.placement, ratio) as u64);
+        let kept = self.same_misses_bytes.get(&setup.configuration).and_then(|kept| kept.get(workload)).copied();
+        let Some(bytes) = of_ratio.or(kept) else { return setup.clone() };
         Setup {
             page_cache_budget_bytes: bytes,
             memory_limit_bytes: setup.memory_limit_bytes - setup.page_cache_budget_bytes + bytes,

@@ -124,13 +124,31 @@ fn a_draft_of_every_product_is_a_sound_experiment() {
             let local = plan.dataset.payload_bytes() as f64;
             let setup = &experiment::setups(&experiment)[0];
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
-            assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
+            let same_share = !text.contains("same-misses");
+            assert!(!same_share || (here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
             let notes = experiment::static_notes(Catalog::built_in(), &experiment, None, Some(2.0));
             for rule in ["trials_too_short", "repetitions_too_few", "cpus_above_machine", "no_checkpoint"] {
                 assert!(notes.iter().all(|note| note.rule != rule), "{notes:?}");
             }
         }
     }
+}
+
+/// Of fewer records the same share would miss more often than the data that were asked about.
+#[test]
+fn page_caches_of_a_draft_miss_as_often_as_those_of_production() {
+    for (data_bytes, machine_cpus) in [(400e9, 2.0), (2e12, 2.0), (400e9, 64.0)] {
+        let (text, experiment, plan) =
+            drafted(&Draft { data_bytes, machine_cpus, ..asked(&[TODAY, "r6i.4xlarge+gp3:500GiB"]) });
+        assert!(text.contains("\npage_cache = \"same-misses\"\n"), "{text}");
+        let all = plan.misses().all(&experiment::setups(&experiment));
+        assert_eq!(all.len(), 2, "{text}");
+        let records = experiment.stands_for_records.unwrap_or(experiment.dataset.records) as f64;
+        assert!((records * 1_000.0 / data_bytes - 1.0).abs() < 0.01, "{records} of 1 kB stand for {data_bytes}");
+        assert!(all.iter().all(|of| (of.factor() - 1.0).abs() < 0.01), "{all:?}");
+    }
+    let (text, _, plan) = drafted(&Draft { data_bytes: 1e9, machine_cpus: 64.0, ..asked(&[TODAY]) });
+    assert!(plan.scale() == 1.0 && !text.contains("same-misses"), "{text}");
 }
 
 #[test]

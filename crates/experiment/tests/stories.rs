@@ -20,6 +20,7 @@ mod faults;
 mod hosts;
 mod members;
 mod mistakes;
+mod model_misses;
 mod notes;
 mod objective;
 mod of_instance;

@@ -42,10 +42,17 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
         let tier = configuration.cache_tier.as_ref()?;
         Some(format!("Cache tier of {}: {}; time is not divided by the scale", configuration.name, tier.label()))
     });
+    let page_caches = plan.caches.same_misses_bytes.iter().map(|(configuration, kept)| {
+        let each = kept.iter().map(|(workload, size)| format!("{} under {workload}", bytes(*size as f64)));
+        format!(
+            "Page cache of {configuration}, to miss as often as at full scale: {}",
+            each.collect::<Vec<_>>().join(", ")
+        )
+    });
     let matrix = Section::new("matrix", "").paragraphs(matrix(plan));
     let machines = Section::new("machines", "")
         .table(machines(plan, setups))
-        .paragraphs(speeds.into_iter().chain(versions).chain(settings).chain(backlogs).chain(caches))
+        .paragraphs(speeds.into_iter().chain(versions).chain(settings).chain(backlogs).chain(caches).chain(page_caches))
         .paragraphs(money(plan))
         .paragraphs(notes.iter().map(ToString::to_string));
     plain([matrix, machines], width)

@@ -70,13 +70,24 @@ impl PageCache {
 
     /// Hit ratio when `share` of the data is cached.
     pub fn hit_ratio(&self, share: f64) -> f64 {
-        let share = share.clamp(0.0, 1.0);
-        let above = self.table.partition_point(|(s, _)| *s < share);
-        match (above.checked_sub(1).map(|below| self.table[below]), self.table.get(above)) {
+        self.at(share, |point| point)
+    }
+
+    /// The share of the data that has to be cached for this hit ratio: [`Self::hit_ratio`] the other way round.
+    pub fn share_for(&self, hit_ratio: f64) -> f64 {
+        self.at(hit_ratio, |(share, hit_ratio)| (hit_ratio, share))
+    }
+
+    /// What belongs to `x` on the line through the points of the table, of which `of` gives (x, y).
+    fn at(&self, x: f64, of: fn((f64, f64)) -> (f64, f64)) -> f64 {
+        let x = x.clamp(0.0, 1.0);
+        let above = self.table.partition_point(|point| of(*point).0 < x);
+        let point = |index: usize| self.table.get(index).map(|point| of(*point));
+        match (above.checked_sub(1).and_then(point), point(above)) {
             (None, _) => 0.0,
             (Some(_), None) => 1.0,
-            (Some((s0, h0)), Some((s1, h1))) if *s1 > s0 => h0 + (h1 - h0) * (share - s0) / (s1 - s0),
-            (Some((_, h0)), Some(_)) => h0,
+            (Some((x0, y0)), Some((x1, y1))) if x1 > x0 => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
+            (Some((_, y0)), Some(_)) => y0,
         }
     }
 }
@@ -220,6 +231,59 @@ mod tests {
         assert_eq!((sequential.hit_ratio(0.9), sequential.hit_ratio(1.0)), (0.0, 1.0));
         let latest = PageCache::new(Distribution::Latest, 10_000_000, 1000.0, 16_000.0);
         assert!(latest.hit_ratio(0.1) > 0.4, "{}", latest.hit_ratio(0.1));
+    }
+
+    /// Miss ratios by `scripts/model-misses.py`, which has ranks fall on chunks in the mean and lets none fall in fact:
+    /// records of 1,000 bytes in chunks of 16 KiB. With fewer records the same share of them misses more often.
+    #[test]
+    fn fewer_records_miss_more_often_at_the_same_share() {
+        let zipfian = Distribution::Zipfian { constant: 0.99 };
+        for (distribution, records, share, expected) in [
+            (zipfian, 100_000_000, 0.1, 0.471),
+            (zipfian, 6_250_000, 0.1, 0.584),
+            (zipfian, 1_562_500, 0.1, 0.638),
+            (zipfian, 100_000_000, 0.3, 0.326),
+            (zipfian, 6_250_000, 0.3, 0.416),
+            (zipfian, 6_400_000, 0.2, 0.491),
+            (zipfian, 400_000, 0.2, 0.588),
+            (zipfian, 100_000, 0.2, 0.635),
+            (Distribution::Latest, 100_000_000, 0.2, 0.253),
+            (Distribution::Latest, 6_250_000, 0.2, 0.292),
+        ] {
+            let miss = 1.0 - PageCache::new(distribution, records, 1000.0, 16_384.0).hit_ratio(share);
+            println!("{distribution}, {records} records, {share} cached: {miss:.3}, expected {expected}");
+            assert!((miss - expected).abs() < 0.015, "{distribution}, {records}, {share}: {miss} {expected}");
+        }
+        // Nothing of it where no key is more popular than another, or a share of them is.
+        let hot = Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 };
+        for distribution in [Distribution::Uniform, hot] {
+            let miss = |records| 1.0 - PageCache::new(distribution, records, 1000.0, 16_384.0).hit_ratio(0.2);
+            let (full, model): (f64, f64) = (miss(100_000_000), miss(1_562_500));
+            assert!((model / full - 1.0).abs() < 0.01, "{distribution}: {full} {model}");
+        }
+    }
+
+    #[test]
+    fn the_share_for_a_hit_ratio_is_the_hit_ratio_the_other_way_round() {
+        for distribution in [
+            Distribution::Uniform,
+            Distribution::Zipfian { constant: 0.99 },
+            Distribution::Zipfian { constant: 0.5 },
+            Distribution::Latest,
+            Distribution::Hotspot { data_fraction: 0.2, operation_fraction: 0.8 },
+            Distribution::Sequential,
+        ] {
+            for records in [1_000, 300_000, 50_000_000] {
+                let cache = PageCache::new(distribution, records, 1000.0, 16_384.0);
+                for step in 0..=100 {
+                    let hit_ratio = f64::from(step) / 100.0;
+                    let back = cache.hit_ratio(cache.share_for(hit_ratio));
+                    assert!((back - hit_ratio).abs() < 1e-5, "{distribution}, {records}: {hit_ratio} {back}");
+                }
+                assert_eq!(cache.share_for(0.0), 0.0);
+                assert!((cache.share_for(1.0) - 1.0).abs() < 1e-6, "{distribution}, {records}");
+            }
+        }
     }
 
     #[test]

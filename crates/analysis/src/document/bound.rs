@@ -50,6 +50,10 @@ pub enum OfThisMachine {
     Disk,
     /// The client.
     Client,
+    /// More CPUs than its part of them in a model of 1:N, because a database cannot be given less.
+    LeastCpus,
+    /// The page cache of a model of 1:N, which misses more often than that at full scale, or less.
+    PageCache,
 }
 
 impl OfThisMachine {
@@ -59,6 +63,8 @@ impl OfThisMachine {
             Self::Cpu => "CPU",
             Self::Disk => "disk",
             Self::Client => "client",
+            Self::LeastCpus => "least CPUs",
+            Self::PageCache => "page cache",
         }
     }
 }

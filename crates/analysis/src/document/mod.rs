@@ -55,9 +55,9 @@ pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
-    AnswerOutcome, AnyOf, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, Meets, NotConsidered, NotJudged,
-    OtherSettings, OverallCandidate, Reason, Recommendation, Sickness, SkippedCell, Status, Unrest, Withheld,
-    WorkloadAnswer, WorseSettings, WouldDecide,
+    AnswerOutcome, AnyOf, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, Meets, MissesInModel, NotConsidered,
+    NotJudged, OtherSettings, OverallCandidate, Reason, Recommendation, Sickness, SkippedCell, Status, Unrest,
+    Withheld, WorkloadAnswer, WorseSettings, WouldDecide,
 };
 
 pub use scaling::{Scaling, ScalingPoint};

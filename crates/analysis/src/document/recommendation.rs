@@ -434,6 +434,21 @@ pub enum Doubt {
         /// N.
         scale: f64,
     },
+    /// Page caches that miss more often, or less, in the model than at full scale.
+    ModelMisses {
+        /// N.
+        scale: f64,
+        /// Where.
+        all: Vec<MissesInModel>,
+    },
+    /// Configurations that have more CPUs than their part of this machine's, because a database cannot be given less,
+    /// compared with cells that CPUs limited: no verdict rests on that.
+    CpusRaised {
+        /// Which.
+        configurations: Vec<String>,
+        /// The largest N at which each has its part.
+        most_scale: f64,
+    },
     /// Cells that this machine limited rather than what is emulated on it: their ratios to others are bounds.
     LimitedHere {
         /// Which configurations, and by what; each once.
@@ -520,6 +535,21 @@ pub enum Doubt {
         /// Configurations that were measured together, with the site where they were.
         batches: Vec<(Vec<String>, Option<String>)>,
     },
+}
+
+/// How often a configuration misses its page cache under a workload, by the model of page caches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissesInModel {
+    /// Which configuration.
+    pub configuration: String,
+    /// Under which workload.
+    pub workload: String,
+    /// Reads that miss for each operation, of the model's records and page cache, ...
+    pub in_model: f64,
+    /// ... and of those at full scale.
+    pub at_full_scale: f64,
+    /// The one over the other: how many times as important volumes look.
+    pub factor: f64,
 }
 
 /// A cell that the user skipped.

@@ -100,7 +100,7 @@ impl Answer<'_> {
         let candidate = |i: usize| {
             let capacity = objectives.capacity(i);
             let mut checks = objectives.checks(i);
-            checks.push(objectives.demand_check(i, demand, capacity));
+            checks.push(objectives.demand_check(i, demand, capacity, self.throughput.carried().reach(i)));
             let meets = self.unless_withheld(i, objective::all(&checks));
             let bounds_hold =
                 checks.iter().all(|c| c.meets == Meets::Yes || matches!(c.what, Criterion::Throughput { .. }));

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use experiment::{CpuShare, ModelMisses};
 use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
+use crate::comparisons::places;
 use crate::document::{
-    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, NotConsidered, NotJudged,
-    OverallCandidate, Verdict, WorkloadAnswer,
+    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
+    NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer,
 };
 use crate::finding::{Finding, Scope};
 use crate::lists::{each_once, grouped};
@@ -117,6 +119,43 @@ impl Answer<'_> {
         each.map(|(configuration, by)| LimitedHere { configuration: configuration.clone(), by }).collect()
     }
 
+    /// What was measured of page caches that the model misses more or less often than full scale.
+    fn model_misses(&self) -> Option<Doubt> {
+        let is_measured = |of: &&ModelMisses| {
+            let mut cells = self.cells.iter().filter(|cell| cell.valid_trials > 0);
+            cells.any(|cell| (&cell.configuration, &cell.workload) == (&of.configuration, &of.workload))
+        };
+        let differing = self.misses.iter().filter(|of| of.differ()).filter(is_measured);
+        let all: Vec<MissesInModel> = differing
+            .map(|of| MissesInModel {
+                configuration: of.configuration.clone(),
+                workload: of.workload.clone(),
+                in_model: of.in_model,
+                at_full_scale: of.at_full_scale,
+                factor: of.factor(),
+            })
+            .collect();
+        (!all.is_empty()).then(|| Doubt::ModelMisses { scale: self.plan.scale(), all })
+    }
+
+    /// Configurations whose raised CPUs keep a ratio, or a demand, from carrying over.
+    fn cpus_raised(&self) -> Option<Doubt> {
+        let of_places = places(self.cells).into_iter().flat_map(|(_, _, members)| {
+            let pairs = members.iter().flat_map(|a| members.iter().map(move |b| (*a, *b)));
+            pairs.filter(|(a, b)| a < b).collect::<Vec<_>>()
+        });
+        let bounds = of_places.filter_map(|(a, b)| self.throughput.ratio(a, b)?.bound).flat_map(|bound| bound.by);
+        let compared = bounds.filter(|of| of.by == OfThisMachine::LeastCpus).map(|of| of.configuration);
+        let demand = self.plan.objective.as_ref().and_then(|objective| objective.throughput);
+        let demanded = (0..self.cells.len())
+            .filter(|cell| demand.is_some() && self.throughput.carried().is_at_raised_cpus(*cell))
+            .map(|cell| self.cells[cell].configuration.clone());
+        let configurations = each_once(compared.chain(demanded));
+        let shares = configurations.iter().filter_map(|name| self.setups.of(name)?.stands_for.as_ref());
+        let most_scale = shares.map(CpuShare::most_scale).reduce(f64::min)?;
+        Some(Doubt::CpusRaised { configurations, most_scale })
+    }
+
     pub(super) fn doubts(
         &self,
         all: &[WorkloadAnswer],
@@ -194,6 +233,8 @@ impl Answer<'_> {
         if batches.len() > 1 && !self.plan.place.is_imported() {
             doubts.push(Doubt::Batches { batches });
         }
+        doubts.extend(self.model_misses());
+        doubts.extend(self.cpus_raised());
         let limited = self.limited_here();
         if !limited.is_empty() {
             doubts.push(Doubt::LimitedHere { all: limited });

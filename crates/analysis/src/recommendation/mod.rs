@@ -9,7 +9,7 @@ mod doubts;
 mod settings;
 mod writes;
 
-use experiment::{LoadLevel, Plan, Setups};
+use experiment::{LoadLevel, ModelMisses, Plan, Setups};
 
 use crate::comparisons::{Comparisons, is_open, places};
 use crate::document::{
@@ -38,6 +38,8 @@ pub struct Answer<'a> {
     pub figures: &'a Figures<'a>,
     /// Comparisons of throughput.
     pub throughput: &'a Comparisons,
+    /// How often page caches miss in the model, and at full scale.
+    pub misses: &'a [ModelMisses],
     /// How many trials there are.
     pub trials: TrialCounts,
     /// All findings of the run.

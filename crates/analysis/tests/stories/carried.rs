@@ -1,10 +1,10 @@
 //! What carries over from this machine: the same figures, limited by what is emulated, or by what is not.
 
 use analysis::{
-    Analysis, Bound, BoundIs, HostId, LimitedHere, OfThisMachine, Provider, Ratio, TrialMeasurement, ValueVerdict,
-    Verdict, VolumeRole, analyse, precision, rules,
+    Analysis, Bound, BoundIs, Doubt, HostId, LimitedHere, OfThisMachine, Provider, Ratio, TrialMeasurement,
+    ValueVerdict, Verdict, VolumeRole, analyse, precision, rules,
 };
-use experiment::{Basis, ConfigurationMoney, Job, Money};
+use experiment::{Basis, ConfigurationMoney, CpuShare, Job, Money};
 
 use crate::story::{Reported, SECONDS, job, measured, place, record, run};
 
@@ -201,4 +201,36 @@ fn two_cells_at_cpus_in_proportion_carry_over_while_their_volumes_have_room() {
     let other_cpus = |job: &mut Job| job.setups[1].cpus = 2.0;
     let nothing = (Some(BoundIs::Nothing), ValueVerdict::NotDecided);
     assert_eq!(with(24.0, 200.0, other_cpus), nothing);
+}
+
+/// Both stand for so many vCPUs at 1:16; a database gets a quarter of a CPU at the least, which is that of four.
+fn standing_for(job: &mut Job, vcpus: f64) {
+    for setup in &mut job.setups.setups {
+        setup.stands_for = Some(CpuShare { instance: "i".to_owned(), vcpus, speed: None, unit: None });
+    }
+}
+
+/// CPUs that were raised to the least do more than their part beside a volume that does its own, wherever that is
+/// emulated or simulated. Where both or neither are limited by them, nothing follows.
+#[test]
+fn what_raised_cpus_limit_is_not_carried_over() {
+    let with = |provider: Provider, gp2: Seen, io1: Seen, change: fn(&mut Job)| {
+        let analysis = analysed(provider, gp2, io1, 300.0, change);
+        let raised = analysis.recommendation.doubts.iter().any(|doubt| matches!(doubt, Doubt::CpusRaised { .. }));
+        (bound(&analysis), analysis.value_of_money[0].verdict, raised)
+    };
+    let four: fn(&mut Job) = |job| standing_for(job, 4.0);
+    let three: fn(&mut Job) = |job| standing_for(job, 3.0);
+    let nothing = (Some(BoundIs::Nothing), ValueVerdict::NotDecided, true);
+    let (here, simulated) = (Provider::Local, Provider::Simulated);
+    let at_least = (Some(BoundIs::AtLeast), ValueVerdict::WorthIt, false);
+    assert_eq!(with(here, AT_ITS_VOLUME, AT_ITS_CPU, four), at_least);
+    assert_eq!(with(here, AT_ITS_VOLUME, AT_ITS_CPU, three), nothing);
+    assert_eq!(with(simulated, AT_ITS_VOLUME, AT_ITS_CPU, four), (None, ValueVerdict::WorthIt, false));
+    assert_eq!(with(simulated, AT_ITS_VOLUME, AT_ITS_CPU, three), nothing);
+    let at_volume = Seen { iops: 618.0, cpus: 0.3, ..AT_ITS_CPU };
+    assert_eq!(with(here, AT_ITS_VOLUME, at_volume, three), (None, ValueVerdict::WorthIt, false));
+    let full = |seen: Seen, iops: f64| Seen { iops, cpus: 0.97, ..seen };
+    let (both, alike) = ((full(AT_ITS_VOLUME, 24.0), full(AT_ITS_CPU, 200.0)), (None, ValueVerdict::WorthIt, false));
+    assert_eq!(with(here, both.0, both.1, three), alike);
 }

@@ -115,6 +115,12 @@ fn contradictions(file: &raw::Experiment, provider: Option<Provider>) -> Vec<(&'
             "state one of the two",
         ));
     }
+    if file.provider.local.asks_for_same_misses().is_some() {
+        found.push((
+            "page_cache = \"same-misses\" of [provider.local] says how large page caches are, and so does this",
+            "state one of the two",
+        ));
+    }
     match provider {
         Some(Provider::Aws) => found.push((
             "machines on AWS have the memory that they have",

@@ -17,7 +17,10 @@ pub(super) fn model(file: &raw::Experiment, named: Option<Provider>, local: &Loc
         Provider::Local if file.has_existing_cluster() => Model::FULL_SIZE,
         Provider::Hosts if !file.holds_hosts_to_limits() => Model::FULL_SIZE,
         Provider::Aws | Provider::Imported => Model::FULL_SIZE,
-        _ => Model { scale: local.scale, page_cache_bytes: local.page_cache_bytes },
+        _ => {
+            let LocalSettings { scale, page_cache_bytes, page_cache, .. } = *local;
+            Model { scale, page_cache_bytes, page_cache }
+        }
     }
 }
 

@@ -47,6 +47,7 @@ fn of_local<const N: usize>(local: &raw::Local, keys: [&str; N]) -> Vec<String> 
         "scale" => local.scale.is_some(),
         "work_directory" => local.work_directory.is_some(),
         "page_cache_mib" => local.page_cache_mib.is_some(),
+        "page_cache" => local.page_cache.is_some(),
         "heap_mib" => local.heap_mib.is_some(),
         "volumes" => local.volumes.is_some(),
         "burst" => local.burst.is_some(),
@@ -112,6 +113,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
             "work_directory",
             "heap_mib",
             "page_cache_mib",
+            "page_cache",
             "burst",
             "volumes",
             "burst_credits_start",
@@ -122,6 +124,7 @@ fn in_existing(file: &raw::Experiment) -> Option<Note> {
     keys.extend(stated([
         ("[load] rest_max_s", file.load.rest_max_s.is_some()),
         ("[load] forks", file.load.forks.is_some()),
+        ("[dataset] stands_for_records", file.dataset.stands_for_records.is_some()),
         ("memory_limit_gib", limits_memory(file)),
         ("racks", file.configuration.iter().any(|c| c.racks.is_some())),
         ("ebs_cards", file.configuration.iter().any(|c| c.ebs_cards.is_some())),
@@ -160,7 +163,7 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
     let local = &file.provider.local;
     let mut keys = of_local(local, ["work_directory"]);
     if !hosts.limits.unwrap_or(false) {
-        keys.extend(of_local(local, ["page_cache_mib", "burst", "volumes", "burst_credits_start"]));
+        keys.extend(of_local(local, ["page_cache_mib", "page_cache", "burst", "volumes", "burst_credits_start"]));
         keys.extend(stated([("ebs_cards", file.configuration.iter().any(|c| c.ebs_cards.is_some()))]));
     }
     let advice = "Directories are stated with each host; limits are in force with limits = true";
@@ -169,7 +172,7 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
 
 /// Machines of AWS are what is bought: nothing of them is divided or emulated.
 fn on_aws(file: &raw::Experiment) -> Option<Note> {
-    let keys = ["scale", "work_directory", "page_cache_mib", "burst", "volumes", "burst_credits_start"];
+    let keys = ["scale", "work_directory", "page_cache_mib", "page_cache", "burst", "volumes", "burst_credits_start"];
     let mut keys = of_local(&file.provider.local, keys);
     keys.extend(stated([
         ("memory_limit_gib", limits_memory(file)),

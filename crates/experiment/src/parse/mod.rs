@@ -138,6 +138,7 @@ fn check(
     let product = target.as_ref().map_or(PRODUCTS[0], |target: &crate::Target| target.database.product());
     nothing_for::check(file, product, mistakes);
     let of_ycsb = mistakes.sound(|mistakes| dataset(file, mistakes));
+    let stands_for_records = stands_for_records(file, mistakes);
     let data_set_store = data_set_store::check(file, mistakes);
     let local = local::check(&file.provider.local, unstated, mistakes);
     let model = carried_out::model(file, provider, &local);
@@ -212,6 +213,7 @@ fn check(
         baseline: file.baseline.as_deref().cloned(),
         target: target?,
         dataset: dataset?,
+        stands_for_records,
         own,
         data_set_store: data_set_store?,
         money,
@@ -312,4 +314,15 @@ fn dataset(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Dataset {
         compressibility: mistakes.number(&given.compressibility, "compressibility", 0.0..=1.0, 0.0),
         seed: mistakes.integer(&given.seed, "seed", 0..=i64::MAX, 1) as u64,
     }
+}
+
+/// Records of the real data set, where the one that is measured stands for more.
+fn stands_for_records(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<u64> {
+    let given = file.dataset.stands_for_records.as_ref()?;
+    let records = mistakes.stated_integer(given, "stands_for_records", 1..=1_000_000_000_000)?;
+    if let Some(measured) = file.dataset.records.as_ref().filter(|measured| ***measured > records) {
+        let message = format!("stands_for_records = {records} is less than records = {measured}");
+        mistakes.add(given.span(), message, "state how many the real data set has, or remove it");
+    }
+    Some(records as u64)
 }

@@ -179,6 +179,7 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
     mistakes.stray(
         [
             ("records", place(&dataset.records)),
+            ("stands_for_records", place(&dataset.stands_for_records)),
             ("fields", place(&dataset.fields)),
             ("field_length", place(&dataset.field_length)),
             ("compressibility", place(&dataset.compressibility)),
@@ -190,6 +191,10 @@ pub(super) fn fits(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
     if let Some(sweep) = &file.sweep {
         let message = format!("cache_ratio with \"{path}\": how large its data set is, is known once it is loaded");
         mistakes.add(sweep.span(), message, "state page_cache_mib in [provider.local]");
+    }
+    if let Some(at) = file.provider.local.asks_for_same_misses() {
+        let message = format!("page_cache = \"same-misses\" with \"{path}\": how often its rows miss is not known");
+        mistakes.add(at, message, "remove it, or state page_cache_mib");
     }
     if let Some(hosts) = file.existing() {
         let message =

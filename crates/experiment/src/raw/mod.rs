@@ -25,11 +25,13 @@ pub(crate) use settings::{DatabaseVersion, Keys, Section, Settings, Variant};
 pub(crate) use volume::{BurstWord, LayoutWord, LocalWord, Volume};
 pub(crate) use workload::{Language, Workload};
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::spanned::{Form, Spanned};
-use crate::{Emulation, FailingRequests, VolumeRole};
+use crate::{Emulation, FailingRequests, PageCacheKeeps, VolumeRole};
 
 /// An iopslab experiment: a matrix of configurations x workloads x load levels.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -202,6 +204,9 @@ fn no_dataset() -> Spanned<Dataset> {
 pub(crate) struct Dataset {
     /// Number of records at full scale. Must be stated, but for `cql` and `sql`.
     pub records: Option<Spanned<i64, u64>>,
+    /// Number of records that these stand for, where the real data set has more than are measured here with the same
+    /// share of it in memory. Default: `records`.
+    pub stands_for_records: Option<Spanned<i64, u64>>,
     /// Fields of a record. Default 10.
     pub fields: Option<Spanned<i64, u32>>,
     /// Bytes of a field. Default 100.
@@ -373,6 +378,11 @@ pub(crate) struct Local {
     pub scale: Option<Spanned<f64>>,
     /// Page-cache budget on this machine, MiB, instead of the scaled one.
     pub page_cache_mib: Option<Spanned<f64>>,
+    /// What of full scale the page caches of a model keep: `same-share` (the default: memory is divided by N, as the
+    /// data are), `same-misses` (of fewer zipfian keys the same share misses more often: each page cache has the size
+    /// that misses as often as at full scale) or `calibrated` (`page_cache_mib` was chosen so that device reads for
+    /// each operation are those of production).
+    pub page_cache: Option<Spanned<String, PageCacheKeeps>>,
     /// Java heap on this machine, MiB, instead of the scaled rule.
     pub heap_mib: Option<Spanned<f64>>,
     /// How volumes are emulated: `served` (a process answers for them as such volumes do; needs /dev/fuse and CPU) or
@@ -389,4 +399,12 @@ pub(crate) struct Local {
     pub start_timeout_s: Option<Spanned<f64>>,
     /// Seconds that Cassandra may then take until no compaction, flush or hint is pending, 1 to 7200. Default 600.
     pub settle_timeout_s: Option<Spanned<f64>>,
+}
+
+impl Local {
+    /// Where it asks for page caches that miss as often as at full scale.
+    pub fn asks_for_same_misses(&self) -> Option<Range<usize>> {
+        let asked = self.page_cache.as_ref().filter(|word| word.as_str() == PageCacheKeeps::SameMisses.name());
+        asked.map(Spanned::span)
+    }
 }

@@ -17,6 +17,7 @@ mod free;
 mod limits;
 mod margin;
 mod matrices;
+mod model;
 mod money;
 mod neighbours;
 mod places;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
-    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, NotJudged, OfThisMachine, ResidualSpread, Rule,
-    Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
+    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, MissesInModel, NotJudged, OfThisMachine,
+    ResidualSpread, Rule, Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
 };
 
 use super::{gains, places};
@@ -174,6 +174,14 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             given(*scale),
             cpus(analysis)
         ),
+        Doubt::ModelMisses { scale, all } => model_misses(*scale, all),
+        Doubt::CpusRaised { configurations, most_scale } => format!(
+            "At 1:{} the part of {} is less CPU than a database can be given, and was raised: no verdict rests on \
+             ratios to what CPUs limited. At scale = {} or less in [provider.local] each has its part.",
+            given(analysis.scale),
+            listed(configurations),
+            given(*most_scale)
+        ),
         Doubt::LimitedHere { all } => limited_here(analysis, all),
         Doubt::TooShort { trials, valid } => format!(
             "{} of {valid} valid trials {} too short to judge whether throughput had stabilised.",
@@ -283,6 +291,25 @@ fn cpus(analysis: &Analysis) -> String {
         Some(speeds) => format!("CPUs have the speed of {speeds}, beside {CPU_REFERENCE}"),
         None => "it assumes all vCPUs equally fast".to_owned(),
     }
+}
+
+/// Page caches that miss more or less often in the model, those with the same figures together.
+fn model_misses(scale: f64, all: &[MissesInModel]) -> String {
+    let said = |of: &MissesInModel| (number(of.in_model), number(of.at_full_scale), number(of.factor));
+    let groups = grouped(all.iter().map(|of| ((said(of), &of.workload), &of.configuration)));
+    let each = groups.iter().map(|(((here, full, factor), workload), names)| {
+        format!(
+            "under {workload} {here} of the operations of {} miss here, {full} at full scale, so that volumes look \
+             {factor} times as important",
+            listed(names)
+        )
+    });
+    format!(
+        "This 1:{} model does not miss its page caches as often as full scale does: {}. A verdict that this would \
+         change is none; page_cache = \"same-misses\" in [provider.local] keeps the misses.",
+        given(scale),
+        each.collect::<Vec<_>>().join("; ")
+    )
 }
 
 /// What of this machine was in the way, and what a bound rests on.

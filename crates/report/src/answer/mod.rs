@@ -21,7 +21,7 @@ mod steps;
 mod undecided;
 mod unused;
 
-use analysis::{Analysis, Doubt, Status, Withheld};
+use analysis::{Analysis, Doubt, OfThisMachine, Status, Withheld};
 
 pub use exchange::Exchange;
 
@@ -30,6 +30,7 @@ pub(crate) use places::{cell as cell_name, name as place_name};
 pub(crate) use steps::reason as step_reason;
 
 use crate::cache_curve;
+use crate::figures::given;
 
 /// The answer of a run, for its first screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +83,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
     };
     let mut headline = headline::headline(analysis);
     headline.because.push_str(&burst_ends(analysis, &headline.because));
+    headline.because.push_str(&of_the_model(analysis));
     if let Some(lost) = doubts::losers(analysis) {
         headline.because.push_str(&format!("; {lost}"));
     }
@@ -134,6 +136,28 @@ fn burst_ends(analysis: &Analysis, headline: &str) -> String {
     let reported = |name: &str| headline.contains(&format!("burst credits carried {name} "));
     let clauses = shortest.iter().filter(|(name, _)| !reported(name));
     clauses.map(|(name, why)| format!("; {}", doubts::withheld(analysis, &[((*name).to_owned(), *why)]))).collect()
+}
+
+/// What of the model keeps the answer open, and what to change about it, as clauses behind a headline.
+fn of_the_model(analysis: &Analysis) -> String {
+    let recommendation = &analysis.recommendation;
+    let is_open = recommendation.status == Status::NotDecided;
+    let bounds = || analysis.value_of_money.iter().filter_map(|step| step.throughput_ratio.bound.as_ref());
+    let is_missed = bounds().any(|bound| bound.by.iter().any(|limited| limited.by == OfThisMachine::PageCache));
+    let is_demanded = analysis.objective.as_ref().is_some_and(|objective| objective.throughput.is_some());
+    let clause = |doubt: &Doubt| match doubt {
+        Doubt::CpusRaised { most_scale, .. } => Some(format!(
+            "; scale = {} or less in [provider.local] gives each configuration its part of the CPUs",
+            given(*most_scale)
+        )),
+        Doubt::ModelMisses { .. } if is_missed || is_demanded => Some(
+            "; page caches of this model do not miss as often as at full scale: set page_cache = \"same-misses\" \
+             in [provider.local]"
+                .to_owned(),
+        ),
+        _ => None,
+    };
+    recommendation.doubts.iter().filter(|_| is_open).filter_map(clause).collect()
 }
 
 fn lasts_s(why: Withheld) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! Ratios in words, and why one is only a bound.
 
-use analysis::{Bound, BoundIs, LimitedHere, Ratio, each_once};
+use analysis::{Bound, BoundIs, LimitedHere, OfThisMachine, Ratio, each_once};
 
 use crate::figures::{listed, number, when};
 
@@ -31,6 +31,13 @@ pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
         let all = bounds.iter().filter(|bound| bound.is == is);
         all.flat_map(|bound| &bound.by).collect()
     };
+    let nothing = of(BoundIs::Nothing);
+    let of_model = |by: OfThisMachine| -> Vec<&LimitedHere> {
+        nothing.iter().copied().filter(|limited| limited.by == by).collect()
+    };
+    let of_machine =
+        |limited: &&LimitedHere| !matches!(limited.by, OfThisMachine::LeastCpus | OfThisMachine::PageCache);
+    let held_back: Vec<&LimitedHere> = nothing.iter().copied().filter(of_machine).collect();
     let clauses = [
         reported(&of(BoundIs::AtLeast), |here, names| {
             let whose = each(names, "'s", "that of ");
@@ -39,8 +46,22 @@ pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
         reported(&of(BoundIs::AtMost), |here, names| {
             format!("this machine's {here} held {} back, which may do more", listed(names))
         }),
-        reported(&of(BoundIs::Nothing), |here, names| {
+        reported(&held_back, |here, names| {
             format!("this machine's {here} held {} back, so that this is not carried over", listed(names))
+        }),
+        reported(&of_model(OfThisMachine::LeastCpus), |_, names| {
+            format!(
+                "a database cannot be given as little CPU as the part of {} is in this model, so that this is not \
+                 carried over",
+                listed(names)
+            )
+        }),
+        reported(&of_model(OfThisMachine::PageCache), |_, names| {
+            format!(
+                "reads of {} do not miss the page cache as often at full scale as in this model, so that this is not \
+                 carried over",
+                listed(names)
+            )
         }),
     ];
     let clauses: Vec<String> = clauses.into_iter().flatten().collect();

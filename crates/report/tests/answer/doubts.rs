@@ -1,8 +1,8 @@
 //! What a reader must know before believing the answer.
 
 use analysis::{
-    DecidedBy, Doubt, Finding, GainAboveResource, GainBecause, GainExplained, LimitKind, NotConsidered, NotJudged,
-    Rule, Scope,
+    AnswerOutcome, DecidedBy, Doubt, Finding, GainAboveResource, GainBecause, GainExplained, LimitKind, MissesInModel,
+    NotConsidered, NotJudged, Rule, Scope,
 };
 use report::{TerminalOptions, answer, html, markdown, terminal};
 
@@ -98,4 +98,45 @@ fn a_cell_that_the_user_skipped_is_a_doubt_with_how_far_it_had_come() {
     let said = "Skipped by the user while the run was under way: gp2.read-heavy.c64 after 1 of 4 trials and \
                 io2.read-heavy.c64 before the first of 4 trials.";
     assert!(answer(&analysis).doubts.iter().any(|doubt| doubt == said), "{:?}", answer(&analysis).doubts);
+}
+
+/// Configurations with the same figures are in one clause, and what to do stands at the end.
+#[test]
+fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
+    let mut analysis = with(DecidedBy::Value, run("gp2"));
+    let of = |name: &str, in_model: f64, at_full_scale: f64, factor: f64| MissesInModel {
+        configuration: name.to_owned(),
+        workload: "read-heavy".to_owned(),
+        in_model,
+        at_full_scale,
+        factor,
+    };
+    let all = vec![of("gp2", 0.322, 0.251, 1.283), of("gp3", 0.322, 0.251, 1.283), of("io2", 0.2, 0.16, 1.25)];
+    analysis.recommendation.doubts = vec![Doubt::ModelMisses { scale: 16.0, all }];
+    assert_eq!(
+        said(&analysis).doubts[0],
+        "This 1:16 model does not miss its page caches as often as full scale does: under read-heavy 0.322 of the \
+         operations of gp2 and gp3 miss here, 0.251 at full scale, so that volumes look 1.28 times as important; under \
+         read-heavy 0.200 of the operations of io2 miss here, 0.160 at full scale, so that volumes look 1.25 times as \
+         important. A verdict that this would change is none; page_cache = \"same-misses\" in [provider.local] keeps \
+         the misses."
+    );
+}
+
+/// The headline says which scale avoids it, where nothing is decided; a decided one has its reason already.
+#[test]
+fn raised_cpus_are_reported_with_the_scale_that_raises_none() {
+    for (outcome, is_open) in [(run("gp2"), false), (AnswerOutcome::Nothing, true)] {
+        let mut analysis = with(DecidedBy::Value, outcome);
+        let configurations = vec!["gp2".to_owned(), "gp3".to_owned()];
+        analysis.recommendation.doubts = vec![Doubt::CpusRaised { configurations, most_scale: 8.0 }];
+        let answer = said(&analysis);
+        assert_eq!(
+            answer.doubts[0],
+            "At 1:16 the part of gp2 and gp3 is less CPU than a database can be given, and was raised: no verdict \
+             rests on ratios to what CPUs limited. At scale = 8 or less in [provider.local] each has its part."
+        );
+        let clause = "; scale = 8 or less in [provider.local] gives each configuration its part of the CPUs.";
+        assert_eq!(answer.headline().ends_with(clause), is_open, "{}", answer.headline());
+    }
 }

@@ -72,3 +72,33 @@ fn what_this_machine_held_back_on_the_slower_side_may_do_more() {
         assert!(sentences.contains(&expected.to_owned()), "{sentences:#?}");
     }
 }
+
+/// What the model of 1:N is not in proportion in, rather than what this machine holds back.
+#[test]
+fn what_is_not_in_proportion_in_the_model_is_reported_as_that() {
+    for (by, why) in [
+        (
+            OfThisMachine::LeastCpus,
+            "a database cannot be given as little CPU as the part of gp3 is in this model, so that this is not carried \
+             over",
+        ),
+        (
+            OfThisMachine::PageCache,
+            "reads of gp3 do not miss the page cache as often at full scale as in this model, so that this is not \
+             carried over",
+        ),
+    ] {
+        let mut analysis = with(DecidedBy::Value, run("gp2"));
+        step(&mut analysis, 0, "gp2", 2.0, 1.5, ValueVerdict::NotDecided);
+        bounded(&mut analysis, 0, BoundIs::Nothing, &["gp3"]);
+        let ratio = &mut analysis.value_of_money[0].throughput_ratio;
+        ratio.verdict = Verdict::NotCarriedOver;
+        ratio.bound.as_mut().unwrap().by[0].by = by;
+        let expected = format!(
+            "Whether gp3 is worth it is not decided: 2.00 times (1.90 to 2.10) the throughput of gp2 for 1.50 times \
+             its cost ($250.00 more a month): {why}."
+        );
+        let sentences = said(&analysis).sentences;
+        assert!(sentences.contains(&expected), "{sentences:#?}");
+    }
+}

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Analysis, AnswerOutcome, BoundIs, Criterion, Finding, GainAboveResource, Meets, Ratio, Status, ValueOfMoney,
+    Analysis, AnswerOutcome, BoundIs, Criterion, Doubt, Finding, GainAboveResource, Meets, Ratio, Status, ValueOfMoney,
     ValueVerdict, Verdict, Withheld,
 };
 
@@ -220,6 +220,12 @@ impl Facts {
             let ratio = gain.resource_ratio;
             factors.extend([(gain.gain, gain.gain_low, gain.gain_high), (ratio, ratio, ratio)]);
         }
+        let doubts = analysis.recommendation.doubts.iter();
+        let missed = doubts.filter_map(|doubt| match doubt {
+            Doubt::ModelMisses { all, .. } => Some(all.iter().map(|of| (of.factor, of.factor, of.factor))),
+            _ => None,
+        });
+        factors.extend(missed.flatten());
         let checks = candidates().flat_map(|c| &c.checks);
         let mut latencies: Vec<f64> = Vec::new();
         for check in checks {

@@ -1,7 +1,7 @@
 //! What is learned from one run, and what its own load asks of a configuration: the target that is not typed.
 
 use analysis::RunEvidence;
-use experiment::{Configuration, Definition, Plan, Setup};
+use experiment::{Configuration, Definition, PageCacheKeeps, Plan, Setup};
 use workload::Distribution;
 
 use super::question::CacheBudget;
@@ -62,8 +62,12 @@ pub(super) fn target(
     }
 }
 
-/// What a node has for its page cache under a workload, bytes at full scale.
+/// What a node has for its page cache under a workload, bytes at full scale. One of a size that misses as often as at
+/// full scale stands for what the setup has without that.
 pub(super) fn page_cache_bytes(plan: &Plan, workload: &str, setup: &Setup) -> f64 {
+    if plan.place.model().page_cache == PageCacheKeeps::SameMisses {
+        return setup.page_cache_budget_bytes as f64 * plan.scale();
+    }
     plan.caches.setup(setup, workload, &plan.dataset).page_cache_budget_bytes as f64 * plan.scale()
 }
 

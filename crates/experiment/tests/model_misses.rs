@@ -1,0 +1,148 @@
+//! How often a model misses its page cache beside full scale, and the page cache that keeps that. Expected figures are
+//! those of `scripts/model-misses.py`.
+
+use crate::story::{accepted, each_refused, notes};
+use experiment::{ModelMisses, Plan, Setups, plan, setups};
+
+/// Payload bytes of a record.
+const RECORD_BYTES: f64 = 1_000.0;
+/// Bytes on disk of each of them.
+const ON_DISK: f64 = 1.15;
+
+/// So many records at 1:`scale`, a fifth of which the page cache holds; `dataset` and `local` are further lines.
+fn text(records: f64, scale: f64, distribution: &str, (dataset, local): (&str, &str)) -> String {
+    let page_cache_mib = records / scale * RECORD_BYTES * ON_DISK * 0.2 / 1_048_576.0;
+    format!(
+        "name = \"x\"\n[dataset]\nrecords = {records}\n{dataset}\n\
+         [[configuration]]\nname = \"a\"\ninstance = \"r6i.4xlarge\"\n\
+         data_volume = {{ type = \"gp3\", size_gib = 500 }}\n\
+         [[workload]]\nname = \"w\"\nread = 0.8\nupdate = 0.2\ndistribution = {distribution}\n\
+         [load]\nconcurrency = [10]\n\
+         [provider.local]\nscale = {scale}\npage_cache_mib = {page_cache_mib}\n{local}\n"
+    )
+}
+
+const ZIPFIAN: &str = "\"zipfian\"";
+const FULL: f64 = 100_000_000.0;
+
+fn planned(text: &str) -> (Plan, Setups) {
+    let experiment = accepted(text);
+    (plan(&experiment), setups(&experiment))
+}
+
+fn misses(text: &str) -> Vec<ModelMisses> {
+    let (plan, setups) = planned(text);
+    plan.misses().all(&setups)
+}
+
+/// Reads that miss for each operation, a tenth of which is 0.1.
+fn is_near(found: f64, expected: f64) -> bool {
+    (found - expected).abs() < 0.012
+}
+
+#[test]
+fn a_model_misses_more_often_where_some_keys_are_more_popular_whatever_their_number() {
+    for (distribution, scale, in_model, at_full_scale) in [
+        (ZIPFIAN, 16.0, 0.8 * 0.492, 0.8 * 0.391),
+        (ZIPFIAN, 64.0, 0.8 * 0.541, 0.8 * 0.391),
+        ("\"latest\"", 16.0, 0.8 * 0.292, 0.8 * 0.253),
+        ("\"uniform\"", 64.0, 0.8 * 0.8, 0.8 * 0.8),
+    ] {
+        let found = misses(&text(FULL, scale, distribution, ("", "")));
+        let [of] = found.as_slice() else { panic!("{distribution} at 1:{scale}: {found:?}") };
+        assert_eq!((of.configuration.as_str(), of.workload.as_str()), ("a", "w"));
+        assert!(is_near(of.in_model, in_model) && is_near(of.at_full_scale, at_full_scale), "1:{scale}: {of:?}");
+        assert_eq!(of.differ(), distribution != "\"uniform\"", "{of:?}");
+    }
+    assert!(misses(&text(FULL, 1.0, ZIPFIAN, ("", ""))).is_empty(), "it is full scale");
+}
+
+/// 1.04 times at 1:1.5, 1.07 at 1:2.
+#[test]
+fn a_plan_says_it_from_a_twentieth_on() {
+    let said = |text: &str| notes(&accepted(text), "model_misses", None);
+    for (scale, reported) in [(1.0, false), (1.5, false), (2.0, true), (16.0, true)] {
+        let found = said(&text(FULL, scale, ZIPFIAN, ("", "")));
+        assert_eq!(!found.is_empty(), reported, "1:{scale}: {found:?}");
+    }
+    let found = said(&text(FULL, 16.0, ZIPFIAN, ("", ""))).remove(0);
+    assert!(found.contains("a under w: 0.39") && found.contains("in the model of 1:16, 0.31"), "{found}");
+    assert!(found.contains("(6250000 records instead of 100000000)"), "{found}");
+    assert!(found.contains("volumes look 1.2") && found.contains("page_cache = \"same-misses\""), "{found}");
+    assert_eq!(said(&text(FULL, 64.0, "\"uniform\"", ("", ""))), Vec::<String>::new());
+}
+
+/// Of a sixteenth of the records a third has to be cached where it was a fifth of all.
+#[test]
+fn a_page_cache_that_keeps_the_misses_misses_as_often() {
+    let kept = text(FULL, 16.0, ZIPFIAN, ("", "page_cache = \"same-misses\""));
+    let (plan, setups) = planned(&kept);
+    let held = plan.dataset.bytes_on_disk();
+    let setup = plan.caches.setup(&setups[0], "w", &plan.dataset);
+    let share = setup.page_cache_budget_bytes as f64 / held;
+    assert!((share - 0.335).abs() < 0.015, "{share}");
+    let more = setup.page_cache_budget_bytes - setups[0].page_cache_budget_bytes;
+    assert_eq!(setup.memory_limit_bytes - setups[0].memory_limit_bytes, more);
+    let of = plan.misses().all(&setups).remove(0);
+    assert!((of.factor() - 1.0).abs() < 0.005 && is_near(of.at_full_scale, 0.8 * 0.391), "{of:?}");
+    assert_eq!(notes(&accepted(&kept), "model_misses", None), Vec::<String>::new());
+    let same_share = text(FULL, 16.0, ZIPFIAN, ("", "page_cache = \"same-share\""));
+    assert_eq!(planned(&same_share).0.caches, planned(&text(FULL, 16.0, ZIPFIAN, ("", ""))).0.caches, "the default");
+}
+
+/// What production reads is known better than what is reckoned.
+#[test]
+fn a_calibrated_page_cache_is_left_alone() {
+    let calibrated = text(FULL, 16.0, ZIPFIAN, ("", "page_cache = \"calibrated\""));
+    assert!(misses(&calibrated).is_empty());
+    assert_eq!(notes(&accepted(&calibrated), "model_misses", None), Vec::<String>::new());
+    let plain = planned(&text(FULL, 16.0, ZIPFIAN, ("", ""))).0;
+    assert_eq!(planned(&calibrated).0.caches, plain.caches);
+}
+
+/// A data set that was made smaller by other means than the scale.
+#[test]
+fn records_may_stand_for_more() {
+    let reduced = text(FULL / 16.0, 1.0, ZIPFIAN, ("stands_for_records = 100_000_000", ""));
+    let of = misses(&reduced).remove(0);
+    assert!(is_near(of.in_model, 0.8 * 0.492) && is_near(of.at_full_scale, 0.8 * 0.391), "{of:?}");
+    let kept = reduced + "page_cache = \"same-misses\"\n";
+    assert!((misses(&kept)[0].factor() - 1.0).abs() < 0.005, "{:?}", misses(&kept));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let plain = text(FULL, 16.0, ZIPFIAN, ("", ""));
+    let without_size: String =
+        plain.lines().filter(|l| !l.starts_with("page_cache_mib")).map(|l| format!("{l}\n")).collect();
+    each_refused(&[
+        (
+            without_size.clone() + "page_cache = \"calibrated\"\n",
+            "page_cache = \"calibrated\": page_cache_mib was chosen by what production reads, and is not stated",
+        ),
+        (plain.clone() + "page_cache = \"same\"\n", "page_cache cannot be `same`"),
+        (
+            text(FULL, 16.0, ZIPFIAN, ("stands_for_records = 99_999_999", "")),
+            "stands_for_records = 99999999 is less than records = 100000000",
+        ),
+        (
+            without_size + "page_cache = \"same-misses\"\n[sweep]\ncache_ratio = [2]\n",
+            "page_cache = \"same-misses\" of [provider.local] says how large page caches are",
+        ),
+    ]);
+}
+
+/// 115 GB on disk, and as much again for compaction: 214.2 GiB.
+#[test]
+fn disks_that_have_no_room_for_full_scale_are_reported() {
+    let with = |gib: u32, dataset: &str| {
+        let text =
+            text(FULL, 16.0, "\"uniform\"", (dataset, "")).replace("size_gib = 500", &format!("size_gib = {gib}"));
+        notes(&accepted(&text), "disk_too_small", None)
+    };
+    assert_eq!(with(215, ""), Vec::<String>::new());
+    let found = with(214, "").remove(0);
+    assert!(found.contains("a: a node has 115 GB of data at full scale") && found.contains("have 230 GB"), "{found}");
+    assert_eq!(with(500, "").len(), 0);
+    assert_eq!(with(500, "stands_for_records = 300_000_000").len(), 1, "345 GB");
+}
