@@ -36,30 +36,40 @@ def zipfian(ranks):
     return [(n, p / weight) for n, p in bins]
 
 
-def misses(bins, chunks, share):
-    """Share of the reads that miss, by bisection over ln T."""
-    wanted = -chunks * math.log1p(-share)
+def at(bins, chunks, time):
+    """(share cached, share of the reads that miss) at a characteristic time."""
+    left = math.exp(-sum(n * -math.expm1(-p * time) for n, p in bins) / chunks)
+    return 1 - left, left * sum(n * p * math.exp(-p * time) for n, p in bins)
+
+
+def where(bins, chunks, is_too_short):
+    """The point at which it is no longer so, by bisection over ln T."""
     low, high = 0.0, math.log(1e15)
     for _ in range(50):
         middle = (low + high) / 2
-        time = math.exp(middle)
-        cached = sum(n * -math.expm1(-p * time) for n, p in bins)
-        low, high = (middle, high) if cached < wanted else (low, middle)
-    time = math.exp(low)
-    return (1 - share) * sum(n * p * math.exp(-p * time) for n, p in bins)
+        low, high = (middle, high) if is_too_short(*at(bins, chunks, math.exp(middle))) else (low, middle)
+    return at(bins, chunks, math.exp(low))
+
+
+def misses(bins, chunks, share):
+    return where(bins, chunks, lambda cached, _: cached < share)[1]
+
+
+def share_for(bins, chunks, miss):
+    return where(bins, chunks, lambda _, missed: missed > miss)[0]
 
 
 def table(title, bins_of, records):
-    print(f"\n{title}, {records:,} records at full scale")
+    print(f"\n{title}, {records:,} records at full scale: misses, and the share cached that keeps those of 1:1")
     print("| share cached | " + " | ".join(f"1:{scale}" for scale in SCALES) + " |")
     print("|---" * (len(SCALES) + 1) + "|")
+    models = [(bins_of(records // scale), records // scale * RECORD_BYTES / CHUNK_BYTES) for scale in SCALES]
     for share in SHARES:
-        row = []
-        for scale in SCALES:
-            rows = records // scale
-            row.append(misses(bins_of(rows), rows * RECORD_BYTES / CHUNK_BYTES, share))
-        cells = [f"{row[0]:.3f}"] + [f"{miss:.3f} ({miss / row[0]:.2f}x)" for miss in row[1:]]
-        print(f"| {share:.0%} | " + " | ".join(cells) + " |")
+        row = [misses(bins, chunks, share) for bins, chunks in models]
+        kept = [share_for(bins, chunks, row[0]) for bins, chunks in models]
+        cells = [f"{row[0]:.3f}"]
+        cells += [f"{miss:.3f} ({miss / row[0]:.2f}); {kept * 100:.0f} %" for miss, kept in list(zip(row, kept))[1:]]
+        print(f"| {share * 100:.0f} % | " + " | ".join(cells) + " |")
 
 
 def main():

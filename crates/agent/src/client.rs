@@ -20,22 +20,22 @@ use wire::{
 };
 
 use super::outbox::Outbox;
-use super::sampling::Asked;
+use super::sampling;
 
 pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
     match request.endpoint().map(|endpoint| endpoint.product) {
-        Some(product) => database::with_client(product, Asked { request, outbox }).map_err(RequestError::new)?,
+        Some(product) => database::with_client(product, OfClient { request, outbox }).map_err(RequestError::new)?,
         None => Ok(Reply::Closed),
     }
 }
 
 /// What is asked of the client of a product.
-struct Asked<'a> {
+struct OfClient<'a> {
     request: ClientRequest,
     outbox: &'a Outbox,
 }
 
-impl ClientWork for Asked<'_> {
+impl ClientWork for OfClient<'_> {
     type Output = Result<Reply, RequestError>;
 
     fn with<C: Client>(self) -> Self::Output {
@@ -332,7 +332,7 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
 /// What a database says of itself to its clients, of which the first asks, added to the samples of that one.
 fn said_of_itself<C: Client>(task: &TrialTask) -> Option<Annotate> {
     let client = connect::<C>(&task.endpoint, task.dataset.fields);
-    let mut asked = Asked::of(client.metrics().filter(|_| task.number == 0)?);
+    let mut asked = sampling::Asked::of(client.metrics().filter(|_| task.number == 0)?);
     Some(Box::new(move |sample: &mut HostSample| asked.note(&mut sample.database)))
 }
 

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use experiment::{Adaptive, Aim, NextBlock, Plan, PlannedTrial, Resting, RestsBecause};
+use experiment::{Adaptive, Aim, LoadLevel, NextBlock, Plan, PlannedTrial, Resting, RestsBecause};
 
 use crate::comparisons::{Comparisons, is_open};
 use crate::document::{
-    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, DecidedBy, Meets, OverallCandidate, Status,
-    Verdict, WorkloadAnswer,
+    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, DecidedBy, Meets, OverallCandidate,
+    Status, Verdict, WorkloadAnswer,
 };
 use crate::figures::looks;
 use crate::hardware::Hardware;
@@ -289,13 +289,13 @@ impl Seen<'_> {
 
     fn rests_against_bounds(&self, own: &CellAnalysis, place: &WorkloadAnswer) -> Option<RestsBecause> {
         let candidate = candidate(place, &own.configuration)?;
-        // A narrower interval would leave it between the bound and what shows a miss at full scale.
-        let is_of_model = |check: &Check| check.beyond().is_some_and(|(_, high)| high <= self.plan.scale());
         match candidate.meets {
             Meets::Yes => Some(RestsBecause::Meets),
             Meets::No => Some(RestsBecause::Misses),
             Meets::NotDecided if own.withheld.is_some() => Some(RestsBecause::Withheld),
-            Meets::NotDecided if candidate.checks.iter().any(is_of_model) => Some(RestsBecause::LatencyInModel),
+            Meets::NotDecided if is_left_to_full_scale(&candidate.checks, own.load, self.plan.scale()) => {
+                Some(RestsBecause::LatencyInModel)
+            }
             Meets::NotDecided => None,
         }
     }
@@ -385,6 +385,20 @@ impl Seen<'_> {
         })?;
         Some(self.analysis.cells[leader].usd_per_month? * share)
     }
+}
+
+/// Whether a 1:`scale` model leaves open what narrower intervals would leave open, too: a bound on latency is missed by
+/// less than what shows a miss at full scale, and no other part may be shown to be missed.
+fn is_left_to_full_scale(checks: &[Check], load: LoadLevel, scale: f64) -> bool {
+    let may_miss = |check: &Check| match check.what {
+        Criterion::Latency { limit_us, .. } => check.measured.is_none_or(|range| range.high > limit_us * scale),
+        // A rate that is held is the least that is carried.
+        Criterion::Throughput { .. } => !is_open(load),
+        Criterion::RateHeld | Criterion::ErrorShare { .. } => true,
+    };
+    let mut open = checks.iter().filter(|check| check.meets == Meets::NotDecided);
+    let is_missed = checks.iter().any(|check| check.beyond().is_some_and(|(_, high)| high <= scale));
+    is_missed && !open.any(may_miss)
 }
 
 /// Whether a place is where a cell was measured, or one of several load levels of it.

@@ -11,8 +11,9 @@
 //! a database can be given is raised, and then CPUs are in no proportion: to each other, or to the volumes beside them.
 //!
 //! Page caches are emulated by their share of the data, and of fewer zipfian keys the same share misses more often
-//! ([`ModelMisses`]). A cell at its volume then does less than its configuration by that factor; one at its CPU does
-//! the same, or less where it misses less often here than at full scale. A verdict that this would change is none.
+//! ([`ModelMisses`]). A cell at its volume then does less than its configuration by that factor at the most; one at its
+//! CPU does the same, or less where it misses less often here than at full scale. A verdict that this would change is
+//! none.
 
 use std::collections::BTreeSet;
 
@@ -49,10 +50,14 @@ struct Side {
     limited: Option<OfThisMachine>,
     /// Share of the emulated resource that is fullest.
     emulated: f64,
-    /// Whether a volume, or the way to it, limited it.
+    /// Whether its data volumes, or the way to them, limited it.
     at_volume: bool,
     /// Whether CPUs did.
     at_cpu: bool,
+    /// Whether it may do more where fewer reads go to a volume: nothing else limited it.
+    waits_for_reads: bool,
+    /// Share of its CPUs that was in use.
+    cpu: f64,
     /// How many times its part of the CPUs it has, where that was raised to the least; else 1.
     raised: f64,
     /// How many times as often as at full scale it misses the page cache; 1 where that counts as the same.
@@ -85,8 +90,10 @@ impl CarriedOver {
                 configuration: cell.configuration.clone(),
                 limited: cell.limited_here,
                 emulated: fullest(cell, LimitKind::is_volume).map_or(0.0, ResourceUse::share),
-                at_volume: cell.limit.is_volume(),
+                at_volume: cell.limit.is_volume() && cell.limit.kind != LimitKind::CommitLog,
                 at_cpu: cell.limit.is_cpu() || cell.limit.kind == LimitKind::Gc,
+                waits_for_reads: waits_for_reads(cell),
+                cpu: fullest(cell, |kind| kind == LimitKind::Cpu).map_or(0.0, ResourceUse::share),
                 raised: share.map_or(1.0, |share| share.raised_by(plan.scale())),
                 misses: missed.next().map_or(1.0, ModelMisses::factor),
                 setup: setup.cloned(),
@@ -100,21 +107,22 @@ impl CarriedOver {
     pub fn reach(&self, cell: usize) -> (f64, f64) {
         self.sides.get(cell).map_or((1.0, 1.0), |side| {
             let (least, most) = side.by_misses();
-            (if side.at_cpu { least / side.raised } else { least }, most)
+            (if side.is_at_its_part() { least / side.raised } else { least }, most)
         })
     }
 
-    /// Whether CPUs limited a cell that were raised.
+    /// Whether CPUs limited a cell that were raised, or would with their part.
     pub fn is_at_raised_cpus(&self, cell: usize) -> bool {
-        self.sides.get(cell).is_some_and(|side| side.at_cpu && side.raised > ROUNDING)
+        self.sides.get(cell).is_some_and(|side| side.is_raised() && side.is_at_its_part())
     }
 
     /// The factors between which the ratio of cell `a` to cell `b` at full scale, over that of their models, may lie
     /// for what page caches miss here. Two cells at their volumes do so much more at full scale as they miss less
-    /// often.
+    /// often, while their CPUs have room for it.
     pub fn shift(&self, a: usize, b: usize) -> (f64, f64) {
         let (Some(a), Some(b)) = (self.sides.get(a), self.sides.get(b)) else { return (1.0, 1.0) };
-        if a.at_volume && b.at_volume {
+        let follows = |side: &Side| side.at_volume && side.cpu * side.raised * side.misses < 1.0;
+        if follows(a) && follows(b) {
             let factor = a.misses / b.misses;
             return (factor, factor);
         }
@@ -153,25 +161,56 @@ impl Side {
         LimitedHere { configuration: self.configuration.clone(), by }
     }
 
-    /// The factors between which its throughput at full scale may lie for what its page cache misses: at a volume it is
-    /// all of that, or less where CPUs come to be the limit; elsewhere it is nothing, or all of it where the volume
-    /// would be.
+    /// The factors between which its throughput at full scale may lie for what its page cache misses: where it waits
+    /// for reads it is all of that, or less where CPUs come to be the limit; elsewhere it is nothing, or all of it
+    /// where the volume would be.
     fn by_misses(&self) -> (f64, f64) {
-        let most = if self.at_volume { self.misses } else { 1.0 };
+        let most = if self.waits_for_reads { self.misses } else { 1.0 };
         (self.misses.min(1.0), most.max(1.0))
+    }
+
+    /// Whether it has more than its part of the CPUs.
+    fn is_raised(&self) -> bool {
+        self.raised > ROUNDING
+    }
+
+    /// Whether CPUs limited it, or would with their part.
+    fn is_at_its_part(&self) -> bool {
+        self.at_cpu || (self.is_raised() && self.cpu * self.raised >= 1.0)
     }
 }
 
 /// CPUs that were raised to the least: where they limit a cell, or would with their part, its ratio to one that they do
 /// not limit is not that of the configurations, nor is the ratio of two that were raised by different factors.
 fn by_raised_cpus(a: &Side, b: &Side) -> Option<Bound> {
-    let is_raised = |side: &&Side| side.raised > ROUNDING;
     let alike = a.at_cpu && b.at_cpu && (1.0 / ROUNDING..=ROUNDING).contains(&(a.raised / b.raised));
-    let raised: Vec<&Side> = [a, b].into_iter().filter(is_raised).collect();
-    ((a.at_cpu || b.at_cpu) && !raised.is_empty() && !alike).then(|| Bound {
+    let raised: Vec<&Side> = [a, b].into_iter().filter(|side| side.is_raised()).collect();
+    ((a.is_at_its_part() || b.is_at_its_part()) && !raised.is_empty() && !alike).then(|| Bound {
         is: BoundIs::Nothing,
         by: raised.iter().map(|side| side.limited_by(OfThisMachine::LeastCpus)).collect(),
     })
+}
+
+/// Whether a cell may do more where fewer of its reads miss.
+fn waits_for_reads(cell: &CellAnalysis) -> bool {
+    match cell.limit.kind {
+        LimitKind::VolumeIops
+        | LimitKind::VolumeThroughput
+        | LimitKind::InstanceEbsBandwidth
+        | LimitKind::BurstSpent
+        | LimitKind::Compaction
+        | LimitKind::NoneFound
+        | LimitKind::NotWatched => !cell.limit.is_cpu(),
+        LimitKind::Cpu
+        | LimitKind::Gc
+        | LimitKind::Network
+        | LimitKind::Client
+        | LimitKind::CommitLog
+        | LimitKind::CacheTierCpu
+        | LimitKind::OfferedRate
+        | LimitKind::NotAtRest
+        | LimitKind::NotComparable => false,
+    }
 }
 
 /// Both are limited by CPUs that are in proportion: the one that uses less of its volumes gains more by faster ones.

@@ -141,9 +141,9 @@ pub use evidence::{
 pub use experiment::{
     Arrivals, AwsPair, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels,
     CostKind, CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job,
-    LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own, Place,
-    Placement, Plan, Provider, Rested, RestsBecause, Section, Setting, Settings, Setup, SetupAt, Setups, TrialShape,
-    VolumeRole, VolumeSetup,
+    LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own,
+    PageCacheKeeps, Place, Placement, Plan, Provider, Rested, RestsBecause, Section, Setting, Settings, Setup, SetupAt,
+    Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -296,6 +296,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         baseline,
         is_baseline_stated: plan.baseline.is_some(),
         scale: plan.scale(),
+        page_cache: plan.place.model().page_cache,
         database: database(plan, setups, &ordered),
         dataset: plan.dataset,
         origins: input.origins.to_vec(),

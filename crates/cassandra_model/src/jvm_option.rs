@@ -133,12 +133,15 @@ pub fn kept_jvm_option(option: &str) -> Option<KeptOption> {
 }
 
 /// What an experiment may state and was probably meant by an option of which nothing is known.
-pub(crate) fn meant_jvm_option(option: &str) -> Option<&'static str> {
+pub(crate) fn meant_jvm_option(option: &str) -> Option<String> {
     if kept_jvm_option(option) != Some(UNKNOWN) {
         return None;
     }
     let all = ALLOWED.iter().flat_map(|names| names.split_whitespace());
-    slip(&jvm_option_name(option), all.filter(|name| !name.ends_with('*')))
+    let name = slip(&jvm_option_name(option), all.filter(|name| !name.ends_with('*')))?;
+    // What is turned on or off has its sign before its name.
+    let sign = ["-XX:+", "-XX:-"].into_iter().find(|sign| option.starts_with(*sign));
+    Some(sign.map_or_else(|| name.to_owned(), |sign| name.replacen("-XX:", sign, 1)))
 }
 
 /// Whether what an option is set to is a number or a word: `512k`, `0.5`, `advanced`.
@@ -222,14 +225,15 @@ mod tests {
     fn a_slip_is_told_from_an_option_that_is_refused_on_purpose() {
         for (option, meant) in [
             ("-XX:MaxGCPauseMilis=100", Some("-XX:MaxGCPauseMillis")),
-            ("-XX:+UseG1G", Some("-XX:UseG1GC")),
+            ("-XX:+UseG1G", Some("-XX:+UseG1GC")),
+            ("-XX:-UseG1G", Some("-XX:-UseG1GC")),
             ("-XX:+UseG1GC", None),
             ("-XX:MaxHeapSize=1g", None),
             ("-XX:+UnlockDiagnosticVMOptions", None),
             ("-XX:CompileCommand=print", None),
             ("-Djava.security.manager", None),
         ] {
-            assert_eq!(meant_jvm_option(option), meant, "{option}");
+            assert_eq!(meant_jvm_option(option).as_deref(), meant, "{option}");
         }
     }
 

@@ -313,8 +313,9 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
             (_, known) => known.copied(),
         };
         let example = named.map(|kind| format!("; with one: {}+{kind}:1000", machine.name));
+        // Of other clouds it leaves out disks of which nobody says what they do.
         remarks.push(format!(
-            "{} has no local disks and no volume is named{}",
+            "the catalog has no local disks of {}, and no volume is named{}",
             machine.name,
             example.unwrap_or_default()
         ));

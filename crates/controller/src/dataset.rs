@@ -250,7 +250,7 @@ fn write(run: &mut Run<'_>, endpoint: &Endpoint, records: Records) -> Result<(u6
         let of = clients.len() as u32;
         let part = |number| part_of(records.count, number, of);
         let request = ClientRequest::Load {
-            endpoint: endpoint.clone(),
+            endpoint: Box::new(endpoint.clone()),
             dataset: plan.dataset,
             keys,
             first_record: records.first + (0..number).map(part).sum::<u64>(),

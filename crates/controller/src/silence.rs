@@ -247,7 +247,7 @@ mod tests {
             let target = crate::target::Target::of(&job.plan).unwrap();
             let levels = job.plan.target.consistency;
             hours(&Request::Client(ClientRequest::Load {
-                endpoint: target.endpoint(Vec::new(), levels, 30.0),
+                endpoint: Box::new(target.endpoint(Vec::new(), levels, 30.0)),
                 dataset: Dataset { fields: 10, field_length, ..job.plan.dataset },
                 keys: KeyFormat::default(),
                 first_record: 0,

@@ -14,11 +14,12 @@
 mod origins;
 
 use catalog::{Catalog, ClusterRequest, GIB};
+use product::{Lack, Product};
 
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
 use crate::ordered::{memory_limit_gib, name, quoted, volume};
 use crate::scale::LEAST_PAGE_CACHE;
-use crate::{DEFAULT_HEADROOM, Lack, LoadLevel, Product};
+use crate::{DEFAULT_HEADROOM, LoadLevel};
 
 use origins::comment;
 pub use origins::{Origins, RecordShape};

@@ -87,7 +87,7 @@ impl Database {
     pub fn product(&self) -> &'static Product {
         match self {
             Self::Started(started) => started.product,
-            Self::Existing(product) => *product,
+            Self::Existing(product) => product,
         }
     }
 

@@ -30,8 +30,15 @@ pub struct ModelMisses {
     pub in_model: f64,
     /// ... and of those at full scale.
     pub at_full_scale: f64,
-    /// The page cache with which a node of the model misses as often as at full scale, bytes.
+    /// The share of the data that is in the page cache of the model, ...
+    pub share_in_model: f64,
+    /// ... and at full scale.
+    pub share_at_full_scale: f64,
+    /// The page cache with which a node of the model misses as often as at full scale, bytes; the least that one may
+    /// have, where that is more.
     pub same_misses_bytes: f64,
+    /// Whether `page_cache = "same-misses"`, which is not stated, would give it that, and it is no more.
+    pub can_be_kept: bool,
 }
 
 impl ModelMisses {
@@ -122,13 +129,24 @@ impl<'a> Misses<'a> {
         let of_model = tables.of(keys(records));
         // Where all of it fits, that which is left stays.
         let same_share = if full_share < 1.0 { of_model.share_for(full_hits) } else { full_share };
+        let (wanted, least) = (same_share * held, LEAST_PAGE_CACHE.min(setup.page_cache_budget_bytes as f64));
         Some(ModelMisses {
             configuration: configuration.name.clone(),
             workload: workload.name.clone(),
             in_model: reads * (1.0 - of_model.hit_ratio(share)),
             at_full_scale: reads * (1.0 - full_hits),
-            same_misses_bytes: same_share * held,
+            share_in_model: share.min(1.0),
+            share_at_full_scale: full_share.min(1.0),
+            same_misses_bytes: wanted.max(least),
+            can_be_kept: self.may_ask_for_same_misses() && wanted >= least,
         })
+    }
+
+    /// Whether `page_cache = "same-misses"` would be in force, and is not.
+    fn may_ask_for_same_misses(&self) -> bool {
+        matches!(self.place, Place::Emulated { .. } | Place::Simulated { .. })
+            && self.place.model().page_cache == PageCacheKeeps::SameShare
+            && self.caches.are_unswept()
     }
 
     /// The page cache of a node at full scale. One that is stated for the model stands for N times as much.
@@ -152,8 +170,7 @@ pub(crate) fn caches_of(experiment: &Experiment, dataset: &Dataset, setups: &[Se
     if experiment.place.model().page_cache == PageCacheKeeps::SameMisses {
         let mut same: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for of in Misses::of(experiment, dataset, &experiment.caches).all(setups) {
-            let bytes = of.same_misses_bytes.max(LEAST_PAGE_CACHE) as u64;
-            same.entry(of.configuration).or_default().insert(of.workload, bytes);
+            same.entry(of.configuration).or_default().insert(of.workload, of.same_misses_bytes as u64);
         }
         caches.same_misses_bytes = same;
     }

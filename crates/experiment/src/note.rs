@@ -14,6 +14,7 @@ pub struct Note {
     /// Rule that made it.
     pub rule: &'static str,
     /// What it is about, in one sentence.
+    #[serde(flatten)]
     pub message: Sentence,
     /// The numbers behind it, units in their names.
     pub numbers: BTreeMap<&'static str, f64>,

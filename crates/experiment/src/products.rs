@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 /// All products. The first is that of a file that names none; a cluster that exists speaks its protocol then.
 pub static PRODUCTS: [&Product; 2] = [&cassandra_model::CASSANDRA, &postgresql_model::POSTGRESQL];
 
+/// Whether its tables are compressed with these settings.
+pub(crate) fn is_compressed(product: &Product, settings: &Settings) -> bool {
+    *product == cassandra_model::CASSANDRA && cassandra_model::is_compressed(settings)
+}
+
 /// A product in a version, started by iopslab. In files `{"cassandra": {"version": "5.0.9"}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Version>", into = "BTreeMap<String, Version>")]

@@ -80,7 +80,7 @@ pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
 
 fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Dataset, speeds: Option<&Speeds>) -> Setup {
     let place = &experiment.place;
-    let Model { scale, page_cache_bytes } = place.model();
+    let Model { scale, page_cache_bytes, .. } = place.model();
     let path = configuration.instance.card_limits();
     let cards = configuration.cards();
     let (rules, limit) = (&experiment.target.database.product().memory, configuration.memory_limit_bytes);

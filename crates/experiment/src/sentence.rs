@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 /// A sentence, which may be about configurations, workloads or files by their names.
@@ -61,9 +62,13 @@ impl fmt::Display for Sentence {
     }
 }
 
+/// The sentence (`message`), and all names that it is about (`about`).
 impl Serialize for Sentence {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut fields = serializer.serialize_struct("Sentence", 2)?;
+        fields.serialize_field("message", &self.to_string())?;
+        fields.serialize_field("about", &self.names)?;
+        fields.end()
     }
 }
 

@@ -28,6 +28,8 @@ const COUNTED: &[Counted] = &[
     Counted { ending: "_mib", unit: "MiB", units: &[("MiB", 1.0), ("GiB", 1024.0)] },
     Counted { ending: "_kib", unit: "KiB", units: &[("KiB", 1.0), ("MiB", 1024.0)] },
     Counted { ending: "_minutes", unit: "minutes", units: &[("min", 1.0), ("m", 1.0), ("h", 60.0)] },
+    Counted { ending: "_min", unit: "minutes", units: &[("min", 1.0), ("m", 1.0), ("h", 60.0)] },
+    Counted { ending: "_percent", unit: "per cent", units: &[("%", 1.0)] },
     Counted { ending: "_ms", unit: "milliseconds", units: &[("ms", 1.0), ("s", 1e3)] },
     Counted { ending: "_us", unit: "microseconds", units: &[("us", 1.0), ("ms", 1e3)] },
     Counted {
@@ -51,15 +53,21 @@ pub(crate) fn unit(key: &str) -> Option<&'static str> {
 pub(crate) fn meant(key: &str, text: &str) -> Option<f64> {
     let text = text.trim();
     let plain = |text: &str| text.trim().replace('_', "").parse::<f64>().ok();
-    let number = match (text.strip_suffix('%'), counted(key)) {
-        (Some(per_cent), _) => plain(per_cent).map(|per_cent| per_cent / 100.0),
-        (None, None) if key == "scale" => typed_number(text.strip_prefix("1:").unwrap_or(text)),
-        (None, None) => typed_number(text),
-        (None, Some(Counted { units, .. })) => plain(text).or_else(|| {
+    let number = match (counted(key), text.strip_suffix('%')) {
+        (Some(Counted { units, .. }), _) => plain(text).or_else(|| {
             units.iter().find_map(|(unit, times)| plain(text.strip_suffix(*unit)?).map(|number| number * *times))
         }),
+        (None, _) if key == "scale" => typed_number(text.strip_prefix("1:").unwrap_or(text)),
+        (None, Some(per_cent)) => plain(per_cent).map(of_per_cent),
+        (None, None) => typed_number(text),
     };
-    number.filter(|number| number.is_finite())
+    // No key takes less than nothing.
+    number.filter(|number| number.is_finite() && *number >= 0.0)
+}
+
+/// The share that so many per cent are: 0.011 by 1.1, not 0.011000000000000001.
+pub(crate) fn of_per_cent(per_cent: f64) -> f64 {
+    (per_cent * 1e10).round() / 1e12
 }
 
 /// As TOML has it, thousands apart where there are many: `1_000_000`.
@@ -97,6 +105,9 @@ mod tests {
             ("iops", "3k", Some(3e3)),
             ("scale", "1:16", Some(16.0)),
             ("read", "80 %", Some(0.8)),
+            ("read", "1.1%", Some(0.011)),
+            ("uplift_percent", "10 %", Some(10.0)),
+            ("lifetime_min", "2h", Some(120.0)),
             ("duration_s", "30s", Some(30.0)),
             ("duration_s", "5min", Some(300.0)),
             ("duration_s", "1_000", Some(1e3)),
@@ -109,6 +120,11 @@ mod tests {
             ("size_gib", "4TB", None),
             ("iops", "many", None),
             ("iops", "inf", None),
+            ("iops", "1Ki", None),
+            // None of these is taken.
+            ("iops", "-3k", None),
+            ("duration_s", "50%", None),
+            ("scale", "50%", None),
             ("speed", "1:16", None),
         ] {
             assert_eq!(meant(key, text), expected, "{key} = {text}");

@@ -456,7 +456,7 @@ fn a_rehearsal_elsewhere_makes_no_volume_from_a_snapshot() {
 /// Before anything is planned there, and so before anything costs money.
 #[test]
 fn a_database_that_machines_on_aws_are_not_made_for_is_refused_at_its_place() {
-    let of = |more: &str| story::with("[load]", &format!("[target]\ndatabase = \"postgresql\"\n\n[load]")) + more;
+    let of = |more: &str| story::with("[load]", "[target]\ndatabase = \"postgresql\"\n\n[load]") + more;
     let plain = story::read(&of(""), ReadFor::PlanOf(Provider::Aws)).err().unwrap().to_string();
     assert!(
         plain.contains("database = \"postgresql\": machines on AWS are made for Apache Cassandra alone so far"),

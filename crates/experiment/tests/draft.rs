@@ -147,7 +147,7 @@ fn page_caches_of_a_draft_miss_as_often_as_those_of_production() {
         assert!((records * 1_000.0 / data_bytes - 1.0).abs() < 0.01, "{records} of 1 kB stand for {data_bytes}");
         assert!(all.iter().all(|of| (of.factor() - 1.0).abs() < 0.01), "{all:?}");
     }
-    let (text, _, plan) = drafted(&Draft { data_bytes: 1e9, machine_cpus: 64.0, ..asked(&[TODAY]) });
+    let (text, _, plan) = drafted(&Draft { data_bytes: 4e8, machine_cpus: 64.0, ..asked(&[TODAY]) });
     assert!(plan.scale() == 1.0 && !text.contains("same-misses"), "{text}");
 }
 

@@ -26,7 +26,7 @@ fn every_wrong_input_is_refused_at_its_place() {
         ("size_gib = 320", "size_gib = 320, iops = 5000", "x.toml:9:47:"),
         ("{ type = \"gp2\", size_gib = 320 }", "{ type = \"io1\", size_gib = 100, iops = 5001 }", "50"),
         ("{ type = \"gp2\", size_gib = 320 }", "{ type = \"io1\", size_gib = 100 }", "iops"),
-        ("{ type = \"gp2\", size_gib = 320 }", "\"local\"", "`r4.4xlarge` has no local disks"),
+        ("{ type = \"gp2\", size_gib = 320 }", "\"local\"", "the catalog has no local disks of `r4.4xlarge`"),
         ("{ type = \"gp2\", size_gib = 320 }", "{ iops = 0 }", "iops cannot be 0"),
         ("{ type = \"gp2\", size_gib = 320 }", "{ iops = nan }", "iops cannot be NaN"),
         ("{ type = \"gp2\", size_gib = 320 }", "{ }", "neither a type nor a limit"),

@@ -60,6 +60,13 @@ fn trials_without_a_checkpoint_are_reported_where_something_is_written() {
     assert!(said.starts_with("note: a: a trial begins with a checkpoint and is over after 80 s"), "{said}");
     assert_eq!(of(postgresql, "", "duration_s = 60", "read = 1.0"), None, "nothing is written");
     assert_eq!(of("", "", "duration_s = 60", writes), None, "Cassandra has none");
+    // Each has its own interval.
+    let second = "[[configuration]]\nname = \"b\"\ninstance = \"r4.4xlarge\"\ndata_volume = { type = \"gp2\", \
+                  size_gib = 320 }\nsettings = { postgresql = { checkpoint_timeout = \"90s\" } }\n\n[[workload]]";
+    let both = loaded("warmup_s = 20\nduration_s = 60").replacen("[[workload]]", second, 1) + postgresql;
+    let reported = notes(&accepted(&both), "no_checkpoint", None);
+    assert!(reported[0].starts_with("note: a: ") && reported[0].contains("comes after 300 s"), "{reported:?}");
+    assert!(reported[1].starts_with("note: b: ") && reported[1].contains("comes after 90 s"), "{reported:?}");
 }
 
 #[test]
@@ -134,8 +141,11 @@ fn iops_that_reads_of_the_expected_size_cannot_reach_are_reported_with_the_price
             ("reachable_iops", 8000.0)
         ]
     );
-    assert!(half.message.contains("16000 IOPS at 125 MiB/s of gp3 500 GiB"), "{half}");
-    assert!(half.message.contains("reads of 16 KiB reach 8000 IOPS; 250 MiB/s cost "), "{half}");
+    assert!(half.message.to_string().contains("16000 IOPS at 125 MiB/s of gp3 500 GiB"), "{half}");
+    assert!(half.message.to_string().contains("reads of 16 KiB reach 8000 IOPS; 250 MiB/s cost "), "{half}");
+    // A volume given by its limits has no IOPS that were bought apart.
+    let disk = with("type = \"gp2\", size_gib = 320", "iops = 16000, mib_per_s = 125, size_gib = 500");
+    assert_eq!(found(&disk), None);
     // Reads of 4 KiB reach them all, and writes are no reads.
     let small = gp3(", iops = 16000").replace("records = 1000", "records = 1000\ncompressibility = 0.75");
     assert_eq!(found(&small), None);
@@ -191,4 +201,9 @@ fn what_is_true_of_several_configurations_is_said_once_with_their_names() {
     assert_eq!(with(&[]), [said("a")]);
     assert_eq!(with(&["b", "c"]), [said("a, b and c")]);
     assert_eq!(with(&["b", "c", "d", "e"]), [said("a, b and 3 others")]);
+    // Whoever reads JSON has them all.
+    let text = GOOD.replacen("[[workload]]", &format!("{}[[workload]]", ["b", "c", "d"].map(another).concat()), 1);
+    let note = serde_json::to_value(note(&text, "commitlog_on_data_volume", 64.0).unwrap()).unwrap();
+    assert_eq!(note["message"], "a, b and 2 others: the commit log shares the data volume");
+    assert_eq!(note["about"], serde_json::json!(["a", "b", "c", "d"]));
 }

@@ -146,6 +146,11 @@ fn a_bound_on_latency_in_a_model_is_remarked_on() {
     };
     let bound = reported("p99_ms = 10", 8);
     assert!(bound[0].contains("at scale 1:8, where a queue in front of a volume takes 8 times as long"), "{bound:?}");
+    assert!(bound[0].contains("what misses it by less than a factor of 8 is not decided"), "{bound:?}");
     assert_eq!(reported("p99_ms = 10", 1), Vec::<String>::new());
     assert_eq!(reported("throughput = 500", 8), Vec::<String>::new());
+    let find = story::with("concurrency = [10]", "rate = \"find\"");
+    let find = accepted(&format!("{find}[objective]\np99_ms = 10\n[provider.local]\nscale = 8\n"));
+    let found = notes(&find, "latency_in_a_model", None);
+    assert!(found[0].contains("what is found to be carried is the least that production carries"), "{found:?}");
 }

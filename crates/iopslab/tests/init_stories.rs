@@ -74,7 +74,7 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
     let lab = Laboratory::new();
     for (flags, reason) in [
         (&["--candidate", "r6i.2xlrage"][..], "unknown instance type `r6i.2xlrage`"),
-        (&["--candidate", "r6i.2xlarge"], "`r6i.2xlarge` has no local disks"),
+        (&["--candidate", "r6i.2xlarge"], "the catalog has no local disks of `r6i.2xlarge`"),
         (&["--candidate", "i4i.2xlarge*3"], "one node is measured"),
         (&["--candidate", "r6i.2xlarge+gp2:9GiB+gp2:9GiB+gp2:9GiB"], "a data volume and a commit-log volume"),
         (&["--candidate", "r6i.2xlarge+gp3:500GiB:99000"], "99000"),

@@ -390,7 +390,7 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     assert!(flat.contains(head) && flat.contains("Hit ratio"), "{shown}");
     // All records: 885 chunks of a page of 1 MiB, so 678 MiB in the model and 10.6 GiB at full size.
     let all = shown.lines().find(|line| line.contains("100 %")).unwrap_or_default();
-    assert!(shown.contains("GiB at full size") && all.contains("0.662") && all.contains("10.6"), "{shown}");
+    assert!(flat.contains("GiB (-m) GiB at Hit ratio") && all.contains("0.662") && all.contains("10.6"), "{shown}");
     let whole = lab.exits(0, &["plan", "own.toml", "--cache-curve", "--set", "provider.local.scale=1"]).stdout;
     assert!(!whole.contains("full size") && whole.contains("10.6"), "{whole}");
 
@@ -468,4 +468,26 @@ fn a_plan_names_the_cache_that_is_killed_and_refuses_one_that_is_not_there() {
     assert!(said.contains(planned), "{said}");
     let said = plan(2, "");
     assert!(said.contains("own.toml:16:8: cache-kill: a has no cache_tier"), "{said}");
+}
+
+/// Which value a statement of the user's own leaves behind nobody knows: the plan promises no look for it.
+#[test]
+fn a_plan_with_a_compaction_beside_own_statements_says_that_and_no_more() {
+    let lab = Laboratory::new();
+    lab.write(
+        "carts.cql",
+        "CREATE TABLE carts (shopper int PRIMARY KEY, amount int);\n-- statement read_cart weight 1\n\
+         SELECT * FROM carts WHERE shopper = ?;\n",
+    );
+    lab.write(
+        "own.toml",
+        "name = \"x\"\n[[configuration]]\nname = \"a\"\ninstance = { vcpus = 1, memory_gib = 2 }\n\
+         memory_limit_gib = 2\ndata_volume = { iops = 500, size_gib = 1 }\n\
+         [[workload]]\ncql = \"carts.cql\"\n[workload.tables.carts]\n\
+         partitions = 1000\n[load]\nconcurrency = [1]\nduration_s = 30\n\
+         [[fault]]\nkind = \"compaction\"\nat_s = 10\n[provider.local]\nheap_mib = 256\n",
+    );
+    let said = lab.exits(0, &["plan", "own.toml"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let planned = "In each trial: compaction on node 1 at 10 s";
+    assert!(said.contains(planned) && !said.contains("acknowledged write"), "{said}");
 }

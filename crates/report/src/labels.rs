@@ -47,7 +47,7 @@ pub fn scale(scale: f64) -> String {
     format!("1:{}", given(scale))
 }
 
-/// Where a latency was measured that is not one of full scale: ` in the 1:16 model`; empty at 1:1.
+/// Where a figure was measured that is not one of full scale: ` in the 1:16 model`; empty at 1:1.
 pub fn in_model(of: f64) -> String {
     when(of != 1.0, || format!(" in the {} model", scale(of)))
 }
@@ -277,11 +277,6 @@ pub fn usd(value: f64) -> String {
 /// Dollars without their sign, which stands in the head.
 pub fn dollars(value: f64) -> String {
     usd(value).replace('$', "")
-}
-
-/// ` in the model, 1:16`, behind a unit of what was measured beside what is of full scale; nothing where all is.
-pub fn in_model(analysis: &Analysis) -> String {
-    when(analysis.scale != 1.0, || format!(" in the model, 1:{}", given(analysis.scale)))
 }
 
 /// ` at full scale`, where what was measured is not.

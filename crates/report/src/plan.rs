@@ -103,7 +103,9 @@ fn matrix(plan: &Plan) -> Vec<String> {
     }));
     if !plan.faults.is_empty() {
         let faults: Vec<String> = plan.faults.iter().map(analysis::NodeFault::label).collect();
-        lines.push(format!("In each trial: {}; every acknowledged write is read back at its end", faults.join(", ")));
+        // Nobody knows what a statement of the user's own leaves behind.
+        let then = if plan.own.is_none() { "; every acknowledged write is read back at its end" } else { "" };
+        lines.push(format!("In each trial: {}{then}", faults.join(", ")));
     }
     let time = if plan.place.is_simulated() { "Simulated" } else { "Estimated" };
     lines.push(format!("{time} time: {at_most}{}", duration(plan.estimated_s)));

@@ -7,14 +7,14 @@ mod words;
 
 pub use next::{foretold, foretold_document, next, next_document};
 
-use ::sizing::{CacheTier, Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
+use ::sizing::{Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
 use analysis::grouped;
 use serde_json::{Value, json};
 
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{given, number, percent, several, whole_percent};
+use crate::figures::{given, number, several, whole_percent};
 use words::{SIMULATED, amount, because, counted, doubts, held_out, one_left_out, short, usd, would_decide};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
@@ -96,29 +96,8 @@ fn in_full(first: &Proposal) -> Section<'_> {
     });
     let section = Section::new("first", "")
         .paragraph(whole)
-        .paragraphs(first.cache.as_ref().map(|tier| cache("The cache", tier)));
+        .paragraphs(first.cache.as_ref().map(|tier| words::cache("The cache", tier)));
     section.table(fleets::zones(first)).list(bill)
-}
-
-/// What a cache holds and answers, and what it leaves to the database.
-fn cache(name: &str, cache: &CacheTier) -> String {
-    let network =
-        cache.network.map_or_else(String::new, |share| format!(" and {} of the network", whole_percent(share)));
-    format!(
-        "{name}: {} hold {} of the records in {} and answer {} of the reads (±{:.1} points; {} with a part down), \
-         {} requests/s with {} of the CPUs{network} in use. With a part of it down it leaves {} operations/s to the \
-         database, {} of them reads",
-        counted(cache.nodes, "node", "nodes"),
-        percent(cache.share_of_records),
-        amount(cache.memory_bytes),
-        percent(cache.hit_ratio),
-        cache.hit_ratio_half_width * 100.0,
-        percent(cache.hit_ratio_when_down),
-        number(cache.requests_per_s),
-        whole_percent(cache.cpu),
-        number(cache.database_operations_per_s),
-        whole_percent(cache.database_read_share)
-    )
 }
 
 /// Machines and money with a cache and without one, where one was asked for.

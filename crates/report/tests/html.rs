@@ -52,12 +52,12 @@ fn heads_say_which_figures_are_those_of_the_model() {
     let mut analysis = story();
     let of = |analysis: &Analysis| html(analysis, &Charts::default());
     let page = of(&analysis);
-    for head in ["Op/s in the model, 1:16, geo. mean", "Op/s at full scale, est.", "Op/$ at full scale"] {
+    for head in ["Op/s in the 1:16 model, geo. mean", "Op/s at full scale, est.", "Op/$ at full scale"] {
         assert!(page.contains(head), "{head}");
     }
-    assert!(page.contains(": operations/s in the model, 1:16</figcaption>"), "the bars");
+    assert!(page.contains(": operations/s in the 1:16 model</figcaption>"), "the bars");
     analysis.scale = 1.0;
-    assert!(!of(&analysis).contains("in the model"));
+    assert!(!of(&analysis).contains("in the 1:"));
 }
 
 #[test]

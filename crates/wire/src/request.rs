@@ -188,7 +188,6 @@ pub enum DatabaseRequest {
 /// Work for the agent on a client host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "a handful of values in the life of a process")]
 pub enum ClientRequest {
     /// Look for the data set in an existing cluster, and make room for it where it is missing.
     Take(Box<ExistingDataset>),
@@ -199,7 +198,7 @@ pub enum ClientRequest {
     /// Insert a part of the data set, or write one again.
     Load {
         /// Where the database listens.
-        endpoint: Endpoint,
+        endpoint: Box<Endpoint>,
         /// What to insert.
         dataset: Dataset,
         /// How keys are written.

@@ -28,7 +28,8 @@ pub(crate) mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION, ModifiedVolume};
 use experiment::{
-    AwsPair, Basis, CacheState, Dataset, LeftOut, LoadLevel, Objective, Plan, Provider, Rested, TrialShape,
+    AwsPair, Basis, CacheState, Dataset, LeftOut, LoadLevel, Objective, PageCacheKeeps, Plan, Provider, Rested,
+    TrialShape,
 };
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +83,8 @@ pub struct Analysis {
     pub is_baseline_stated: bool,
     /// 1:N model.
     pub scale: f64,
+    /// What of full scale its page caches keep.
+    pub page_cache: PageCacheKeeps,
     /// The database, such as `Apache Cassandra 5.0.9`.
     pub database: String,
     /// Data set on the machine that ran it.

@@ -434,12 +434,12 @@ pub enum Doubt {
         /// N.
         scale: f64,
     },
-    /// Page caches that miss more often, or less, in the model than at full scale.
+    /// Page caches that are expected to miss more often, or less, in the model than at full scale.
     ModelMisses {
-        /// N.
-        scale: f64,
         /// Where.
         all: Vec<MissesInModel>,
+        /// Whether `page_cache = "same-misses"` would keep all of them.
+        can_be_kept: bool,
     },
     /// Configurations that have more CPUs than their part of this machine's, because a database cannot be given less,
     /// compared with cells that CPUs limited: no verdict rests on that.
@@ -548,7 +548,7 @@ pub struct MissesInModel {
     pub in_model: f64,
     /// ... and of those at full scale.
     pub at_full_scale: f64,
-    /// The one over the other: how many times as important volumes look.
+    /// The one over the other: how many times as often as at full scale volumes are read for an operation.
     pub factor: f64,
 }
 

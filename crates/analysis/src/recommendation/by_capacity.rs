@@ -2,8 +2,8 @@
 
 use super::Answer;
 use crate::document::{
-    AnswerOutcome, Candidate, Capacity, CapacityOutcome, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings,
-    Range, Withheld, WorkloadAnswer, WorseSettings,
+    AnswerOutcome, Candidate, Capacity, CapacityOutcome, Check, Criterion, DecidedBy, FleetOf, Meets, Missed,
+    OtherSettings, Range, Withheld, WorkloadAnswer, WorseSettings,
 };
 use crate::hardware::Hardware;
 use crate::lists::each_once;
@@ -24,7 +24,7 @@ impl Answer<'_> {
                         workload: workload.to_owned(),
                         load: None,
                         by: DecidedBy::Capacity,
-                        outcome: most_for_money(self.hardware, &own),
+                        outcome: most_for_money(self.hardware, &own, self.plan.scale()),
                         candidates: Vec::new(),
                     },
                 }
@@ -37,22 +37,17 @@ impl Answer<'_> {
     fn carrying_by_capacity(&self, workload: &str, own: &[&Capacity], demand: f64) -> WorkloadAnswer {
         let headroom = self.plan.objective.as_ref().map_or(0.0, |objective| objective.headroom);
         let left = 1.0 - headroom;
-        let is_model = self.plan.scale() > 1.0;
+        let scale = self.plan.scale();
         let candidate = |capacity: &&Capacity| {
             let low = capacity.low_ops_per_s.unwrap_or(0.0) * left;
             let high = capacity.high_ops_per_s.unwrap_or(f64::INFINITY) * left;
+            let most = utmost(capacity, scale) * left;
             let estimate = capacity.ops_per_s.map(|rate| rate * left);
             let meets = match capacity.outcome {
-                CapacityOutcome::Floor => Meets::No,
+                _ if is_floor(capacity, scale) => Meets::No,
                 CapacityOutcome::Withheld { .. } | CapacityOutcome::NotMeasured => Meets::NotDecided,
                 _ if low >= demand => Meets::Yes,
-                // Under its bound on latency a model carries less than what it is a model of, whose queues are shorter;
-                // its throughput is that of full scale.
-                _ if is_model => match capacity.closed_loop_ops_per_s {
-                    Some(most) if most * left <= demand => Meets::No,
-                    _ => Meets::NotDecided,
-                },
-                _ if high <= demand => Meets::No,
+                _ if most <= demand => Meets::No,
                 _ => Meets::NotDecided,
             };
             let fleet = capacity.low_ops_per_s.zip(capacity.usd_per_month);
@@ -79,10 +74,30 @@ impl Answer<'_> {
     }
 }
 
+/// The most that one may carry under the objective at full scale. Under a bound on latency a model carries less than
+/// what it is a model of, whose queues are shorter; the throughput of its closed loop is that of full scale.
+fn utmost(capacity: &Capacity, scale: f64) -> f64 {
+    let high = capacity.high_ops_per_s;
+    match scale > 1.0 {
+        true => capacity.closed_loop_ops_per_s.map_or(f64::INFINITY, |most| most.max(high.unwrap_or(0.0))),
+        false => high.unwrap_or(f64::INFINITY),
+    }
+}
+
+/// Whether next to no load misses the objective: a bound on latency in a model by more than a factor of N, as a request
+/// may take N times as long there by itself, too.
+fn is_floor(capacity: &Capacity, scale: f64) -> bool {
+    let is_beyond = |missed: &Missed| match (missed.of, missed.measured) {
+        (Criterion::Latency { limit_us, .. }, Some(us)) => scale <= 1.0 || us > limit_us * scale,
+        _ => true,
+    };
+    capacity.outcome == CapacityOutcome::Floor && capacity.missed.as_ref().is_none_or(is_beyond)
+}
+
 /// Operations per second under the objective for a dollar; under it alone where no two have a price. One configuration
 /// leads where the least it is shown to carry is worth more than the most that any other may; one hardware, where that
 /// is so of all others.
-fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
+fn most_for_money(hardware: &Hardware, own: &[&Capacity], scale: f64) -> AnswerOutcome {
     let known = |capacity: &&&Capacity| !matches!(capacity.outcome, CapacityOutcome::NotMeasured);
     let judged: Vec<&Capacity> = own.iter().filter(known).copied().collect();
     let priced: Vec<&Capacity> = judged.iter().filter(|c| c.usd_per_month.is_some()).copied().collect();
@@ -91,7 +106,7 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
     if judged.iter().all(|c| c.outcome == CapacityOutcome::Floor) && !judged.is_empty() {
         return AnswerOutcome::NoneMeets;
     }
-    let judged: Vec<&Capacity> = judged.iter().filter(|c| c.outcome != CapacityOutcome::Floor).copied().collect();
+    let judged: Vec<&Capacity> = judged.iter().filter(|c| !is_floor(c, scale)).copied().collect();
     if own.len() < 2 || judged.is_empty() {
         return AnswerOutcome::Nothing;
     }
@@ -111,7 +126,7 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
     }
     let price = |c: &Capacity| if by_money { c.usd_per_month.unwrap_or(f64::INFINITY) } else { 1.0 };
     let least = |c: &Capacity| c.low_ops_per_s.unwrap_or(0.0) / price(c);
-    let utmost = |c: &Capacity| c.high_ops_per_s.unwrap_or(f64::INFINITY) / price(c);
+    let utmost = |c: &Capacity| utmost(c, scale) / price(c);
     let Some(leader) = judged.iter().copied().max_by(|a, b| least(a).total_cmp(&least(b))) else {
         return AnswerOutcome::Nothing;
     };
@@ -137,4 +152,73 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity]) -> AnswerOutcome {
         return AnswerOutcome::run(run, (of_leader.len() > 1).then_some(settings));
     }
     AnswerOutcome::between(std::iter::once(leader.configuration.clone()).chain(open).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::LatencyFigure;
+
+    use super::*;
+    use crate::document::CapacityLevel;
+
+    /// What one carries at p99 below a bound, beside what its closed loop does.
+    fn carries(configuration: &str, usd: f64, (low, high): (f64, f64), closed_loop: f64) -> Capacity {
+        let level = CapacityLevel {
+            cell: format!("{configuration}.w.r"),
+            ops_per_s: low,
+            trials: 3,
+            meets: Meets::Yes,
+            score: None,
+        };
+        Capacity {
+            configuration: configuration.to_owned(),
+            workload: "w".to_owned(),
+            usd_per_month: Some(usd),
+            outcome: CapacityOutcome::Found,
+            ops_per_s: Some(low),
+            low_ops_per_s: Some(low),
+            high_ops_per_s: Some(high),
+            missed: None,
+            limit: None,
+            closed_loop_ops_per_s: Some(closed_loop),
+            probes: 5,
+            probe_s: 50.0,
+            levels: vec![level],
+        }
+    }
+
+    /// A queue keeps the model of the slow one from its rate by far; at full scale it may carry all that its closed
+    /// loop does.
+    #[test]
+    fn a_rival_in_a_model_may_carry_what_its_closed_loop_does() {
+        let fast = carries("fast", 100.0, (500.0, 520.0), 600.0);
+        let of = |closed_loop: f64, scale: f64| {
+            let slow = carries("slow", 50.0, (100.0, 110.0), closed_loop);
+            most_for_money(&Hardware::of(&[], None), &[&slow, &fast], scale)
+        };
+        let run = AnswerOutcome::run("fast", None);
+        let between = AnswerOutcome::between(vec!["fast".to_owned(), "slow".to_owned()]);
+        assert_eq!([of(300.0, 1.0), of(240.0, 8.0), of(300.0, 8.0)], [run.clone(), run, between]);
+    }
+
+    /// What next to no load misses by 3 times may be met by a machine that is 8 times as fast.
+    #[test]
+    fn next_to_no_load_misses_a_bound_in_a_model_by_more_than_its_scale() {
+        let of = Criterion::Latency { operation: None, figure: LatencyFigure::P99, limit_us: 10_000.0 };
+        for (us, scale, is_missed) in [(30_000.0, 1.0, true), (30_000.0, 8.0, false), (90_000.0, 8.0, true)] {
+            let slow = Capacity {
+                outcome: CapacityOutcome::Floor,
+                missed: Some(Missed { of, at_ops_per_s: 5.0, measured: Some(us), trials: 1, missing: 1 }),
+                ops_per_s: None,
+                low_ops_per_s: None,
+                high_ops_per_s: None,
+                levels: Vec::new(),
+                ..carries("slow", 50.0, (0.0, 0.0), 300.0)
+            };
+            assert_eq!(is_floor(&slow, scale), is_missed, "{us} us at 1:{scale}");
+            let fast = carries("fast", 100.0, (500.0, 520.0), 600.0);
+            let outcome = most_for_money(&Hardware::of(&[], None), &[&slow, &fast], scale);
+            assert_eq!(matches!(outcome, AnswerOutcome::Run { .. }), is_missed, "{outcome:?}");
+        }
+    }
 }

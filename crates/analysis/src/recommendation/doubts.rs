@@ -125,8 +125,10 @@ impl Answer<'_> {
             let mut cells = self.cells.iter().filter(|cell| cell.valid_trials > 0);
             cells.any(|cell| (&cell.configuration, &cell.workload) == (&of.configuration, &of.workload))
         };
-        let differing = self.misses.iter().filter(|of| of.differ()).filter(is_measured);
+        let differing: Vec<&ModelMisses> = self.misses.iter().filter(|of| of.differ()).filter(is_measured).collect();
+        let can_be_kept = differing.iter().all(|of| of.can_be_kept);
         let all: Vec<MissesInModel> = differing
+            .into_iter()
             .map(|of| MissesInModel {
                 configuration: of.configuration.clone(),
                 workload: of.workload.clone(),
@@ -135,7 +137,7 @@ impl Answer<'_> {
                 factor: of.factor(),
             })
             .collect();
-        (!all.is_empty()).then(|| Doubt::ModelMisses { scale: self.plan.scale(), all })
+        (!all.is_empty()).then_some(Doubt::ModelMisses { all, can_be_kept })
     }
 
     /// Configurations whose raised CPUs keep a ratio, or a demand, from carrying over.

@@ -228,8 +228,12 @@ fn what_raised_cpus_limit_is_not_carried_over() {
     assert_eq!(with(here, AT_ITS_VOLUME, AT_ITS_CPU, three), nothing);
     assert_eq!(with(simulated, AT_ITS_VOLUME, AT_ITS_CPU, four), (None, ValueVerdict::WorthIt, false));
     assert_eq!(with(simulated, AT_ITS_VOLUME, AT_ITS_CPU, three), nothing);
-    let at_volume = Seen { iops: 618.0, cpus: 0.3, ..AT_ITS_CPU };
+    let at_volume = Seen { operations: 310_000, iops: 618.0, cpus: 0.3, ..AT_ITS_CPU };
     assert_eq!(with(here, AT_ITS_VOLUME, at_volume, three), (None, ValueVerdict::WorthIt, false));
+    // Four fifths of a quarter of a CPU are more than three sixteenths of one.
+    let near = Seen { cpus: 0.8, ..at_volume };
+    assert_eq!(with(here, AT_ITS_VOLUME, near, three), nothing);
+    assert_eq!(with(here, AT_ITS_VOLUME, Seen { cpus: 0.7, ..near }, three), (None, ValueVerdict::WorthIt, false));
     let full = |seen: Seen, iops: f64| Seen { iops, cpus: 0.97, ..seen };
     let (both, alike) = ((full(AT_ITS_VOLUME, 24.0), full(AT_ITS_CPU, 200.0)), (None, ValueVerdict::WorthIt, false));
     assert_eq!(with(here, both.0, both.1, three), alike);

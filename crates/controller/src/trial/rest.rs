@@ -84,8 +84,8 @@ fn maintain(run: &mut Run<'_>, setup: &Setup, hosts: &[String]) -> Result<Option
     }
     if let Some(refused) = table.as_ref().and_then(|table| table.no_checkpoint.as_ref()) {
         run.agents.screen.note(&format!(
-            "no checkpoint before trials ({refused}): one may come in a trial because of what went before; GRANT \
-             pg_checkpoint TO the user has it done"
+            "no checkpoint before trials ({refused}): one may come in a trial because of what went before; from \
+             PostgreSQL 15 on GRANT pg_checkpoint TO the user has it done"
         ));
     }
     Ok(table)

@@ -24,6 +24,8 @@ const LOADED: &str = "loaded";
 const LOADING: &str = "loading";
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long it may take to count all rows.
+const A_COUNT: Duration = Duration::from_secs(3_600);
 
 /// A connection to a server that somebody else owns.
 pub(super) struct Theirs {
@@ -61,19 +63,39 @@ impl Theirs {
         let wanted = definition(dataset, keys);
         let there = self.relations()?;
         let is_there = |name: &str| there.iter().any(|other| other == name);
-        let mark = if is_there(MARKS) { self.mark()? } else { None };
         if !is_there(&self.table) {
             self.make(dataset, &wanted)?;
             return Ok(Found::Missing);
         }
+        let mark = if is_there(MARKS) { self.mark()? } else { None };
         match mark {
             None => Err(ExistingError::NotMade { table: full() }),
             Some((there, _)) if there != wanted => Err(ExistingError::Other { table: full(), there }),
-            Some((_, state)) if state == LOADED => Ok(Found::Whole),
-            Some(_) => {
+            Some((_, state)) => {
+                self.check_vacuum()?;
+                if state == LOADED {
+                    return Ok(Found::Whole);
+                }
                 self.run(&[format!("TRUNCATE {}", self.of(&self.table))])?;
                 Ok(Found::Missing)
             }
+        }
+    }
+
+    /// Refuses a table that this user may not vacuum: PostgreSQL passes over it then with a warning, and the statement
+    /// succeeds.
+    fn check_vacuum(&self) -> Result<(), ExistingError> {
+        let query = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                     WHERE n.nspname = $1 AND c.relname = $2
+                       AND CASE WHEN current_setting('server_version_num')::int >= 170000
+                                THEN has_table_privilege(c.oid, 'MAINTAIN')
+                                ELSE pg_has_role(c.relowner, 'USAGE') END";
+        match self.admin.number(query, &[&self.schema, &self.table]).map_err(failed)? {
+            0 => Err(ExistingError::Statement {
+                statement: format!("VACUUM (ANALYZE) {}", self.of(&self.table)),
+                reason: "this user may not: ask as the table's owner, or GRANT its role TO the user".to_owned(),
+            }),
+            _ => Ok(()),
         }
     }
 
@@ -81,14 +103,20 @@ impl Theirs {
     /// of it is there.
     ///
     /// # Errors
-    /// A statement is refused.
+    /// A statement is refused, or records are missing: those of commits that a server had not yet written when it fell
+    /// over, or that another one has taken over without.
     pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
-        let table = self.of(&self.table);
-        self.run(&[
-            format!("REINDEX TABLE {table}"),
-            format!("VACUUM (FREEZE, ANALYZE) {table}"),
-            self.marked(&definition(dataset, keys), LOADED),
-        ])
+        let (table, wanted) = (self.of(&self.table), dataset.records);
+        self.run(&[format!("REINDEX TABLE {table}"), format!("VACUUM (FREEZE, ANALYZE) {table}")])?;
+        let statement = format!("SELECT count(*) FROM {table}");
+        let rows = self.admin.rows(&statement, &[], A_COUNT).map_err(failed)?;
+        let there = rows.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0));
+        let there = there.map_err(|error| answered(&statement, &error))?;
+        if u64::try_from(there) != Ok(wanted) {
+            let reason = format!("{there} of {wanted} records are there; the next run loads them anew");
+            return Err(ExistingError::Statement { statement, reason });
+        }
+        self.run(&[self.marked(&definition(dataset, keys), LOADED)])
     }
 
     /// Takes away what trials have left in the table, takes its statistics anew, and asks for a checkpoint, so that
@@ -126,9 +154,11 @@ impl Theirs {
         rows.iter().map(|row| row.try_get(0).map_err(|error| answered(query, &error))).collect()
     }
 
-    /// The data set that is noted for the table, and its state.
+    /// The data set that is noted for the table, and its state. What was noted for one of the same name that somebody
+    /// has dropped says nothing of this one.
     fn mark(&self) -> Result<Option<(String, String)>, ExistingError> {
-        let query = format!("SELECT definition, state FROM {} WHERE name = $1", self.of(MARKS));
+        let (marks, table) = (self.of(MARKS), self.of(&self.table));
+        let query = format!("SELECT definition, state FROM {marks} WHERE name = $1 AND relation = '{table}'::regclass");
         let rows = self.admin.rows(&query, &[&self.table], A_LOOK).map_err(failed)?;
         let text = |row: &tokio_postgres::Row, column: usize| {
             row.try_get::<_, String>(column).map_err(|error| answered(&query, &error))
@@ -153,7 +183,8 @@ impl Theirs {
                 columns.join(", ")
             ),
             format!(
-                "CREATE TABLE IF NOT EXISTS {} (name text PRIMARY KEY, definition text NOT NULL, state text NOT NULL)",
+                "CREATE TABLE IF NOT EXISTS {} (name text PRIMARY KEY, relation regclass NOT NULL, definition text NOT \
+                 NULL, state text NOT NULL)",
                 self.of(MARKS)
             ),
             self.marked(definition, LOADING),
@@ -165,10 +196,12 @@ impl Theirs {
     /// Notes a state. A definition has no quotes in it, and neither has a name.
     fn marked(&self, definition: &str, state: &str) -> String {
         format!(
-            "INSERT INTO {} (name, definition, state) VALUES ('{}', '{definition}', '{state}') ON CONFLICT (name) DO \
-             UPDATE SET definition = excluded.definition, state = excluded.state",
+            "INSERT INTO {} (name, relation, definition, state) VALUES ('{}', '{}'::regclass, '{definition}', \
+             '{state}') ON CONFLICT (name) DO UPDATE SET relation = excluded.relation, definition = \
+             excluded.definition, state = excluded.state",
             self.of(MARKS),
-            self.table
+            self.table,
+            self.of(&self.table)
         )
     }
 

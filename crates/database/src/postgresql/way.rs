@@ -13,6 +13,9 @@ use super::encrypted::Encrypted;
 use crate::session::Refusal;
 use crate::table_at::TableAt;
 
+/// What a server says of a connection that no line of `pg_hba.conf` lets in as it is; before PostgreSQL 14 the second.
+const NOT_ENCRYPTED: [&str; 2] = ["no encryption", "SSL off"];
+
 /// How connections to a server are made.
 pub(crate) struct Way {
     config: Config,
@@ -97,7 +100,8 @@ impl Way {
             }
             // pg_hba.conf has no line for a connection like this one.
             (Some(code), _, None)
-                if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION && said.contains("no encryption") =>
+                if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+                    && NOT_ENCRYPTED.iter().any(|words| said.contains(words)) =>
             {
                 Refusal::Unencrypted { said }
             }

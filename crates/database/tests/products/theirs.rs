@@ -146,6 +146,8 @@ fn postgresql_of_somebody_else_is_loaded_once_and_what_is_not_iopslabs_stays_as_
     // What an interrupted loading has left is loaded again, whole.
     let half = theirs.bench("half");
     assert_eq!(take(&half, &DATASET).unwrap(), Found::Missing);
+    let refused = PostgresConnect::to(half.clone()).loaded(&DATASET, KeyFormat::default()).unwrap_err().to_string();
+    assert!(refused.contains("0 of 2000 records are there"), "{refused}");
     load(&half);
     assert_eq!(take(&half, &DATASET).unwrap(), Found::Missing);
     assert_eq!(theirs.number("SELECT count(*) FROM half.usertable"), 0);
@@ -160,6 +162,16 @@ fn postgresql_of_somebody_else_is_loaded_once_and_what_is_not_iopslabs_stays_as_
     let view = "CREATE VIEW views.usertable AS SELECT 1";
     theirs.run(&["CREATE SCHEMA views", view, "GRANT ALL ON SCHEMA views TO bench"]);
     let refused = take(&theirs.bench("views"), &DATASET).unwrap_err();
+    assert!(matches!(refused, ExistingError::NotMade { .. }), "{refused}");
+    // Whoever may read and write the table, and not vacuum it.
+    theirs.run(&["ALTER TABLE lab.usertable OWNER TO postgres", "GRANT SELECT, UPDATE ON lab.usertable TO bench"]);
+    let refused = take(&lab, &DATASET).unwrap_err().to_string();
+    assert!(refused.contains("VACUUM (ANALYZE) \"lab\".\"usertable\": this user may not"), "{refused}");
+    theirs.run(&["GRANT MAINTAIN ON lab.usertable TO bench"]);
+    assert_eq!(take(&lab, &DATASET).unwrap(), Found::Whole);
+    // What was noted for a table that is gone says nothing of another one in its place.
+    theirs.run(&["DROP TABLE lab.usertable", "CREATE TABLE lab.usertable (a int)"]);
+    let refused = take(&lab, &DATASET).unwrap_err();
     assert!(matches!(refused, ExistingError::NotMade { .. }), "{refused}");
 }
 

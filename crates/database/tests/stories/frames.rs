@@ -3,12 +3,15 @@
 
 mod scripted;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use database::{CqlConnect, CqlDriver, TableAt};
+use database::{CqlConnect, CqlDriver, OwnWork, TableAt};
 use engine::{Connect as _, Driver as _, ErrorKind};
-use experiment::Access;
+use experiment::{Access, Own};
 use scripted::{Server, Welcome};
+use statements::{Data, Script, TableData};
 
 fn connect_to(server: &Server, request_timeout: Duration, driver_only: bool) -> CqlConnect {
     CqlConnect::new(TableAt { request_timeout, driver_only, ..TableAt::ycsb(format!("127.0.0.1:{}", server.port), 10) })
@@ -46,6 +49,26 @@ async fn until_up(driver: &CqlDriver) {
         assert!(began.elapsed() < Duration::from_secs(20), "no connection again");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// The driver learns the null server's table: without it no statement of the user's own can be prepared.
+#[test]
+fn a_statement_of_the_users_own_is_prepared_by_the_null_server() {
+    let script = "CREATE TABLE usertable (y_id text PRIMARY KEY, field0 text);\n-- statement look weight 1\n\
+                  SELECT * FROM usertable WHERE y_id = ?;\n";
+    let own = Own {
+        file: "look.cql".to_owned(),
+        script: Script::parse(script, &[]).unwrap(),
+        data: Data { tables: vec![TableData::new("usertable", 100)], ..Data::default() },
+        row_bytes: BTreeMap::new(),
+        replay: None,
+        snapshot: None,
+    };
+    let server = Server::start(Welcome::Open);
+    let plain = connect_to(&server, PATIENCE, false);
+    let connect = CqlConnect { own: Some(Arc::new(OwnWork::requests(own, 0, 1))), ..plain };
+    let connected = on_a_runtime(async { connect.connect().await.map(drop) });
+    assert_eq!((connected, connect.notes()), (Ok(()), Vec::new()));
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn instance_store(
 ) -> Option<ConfiguredVolume> {
     let found = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
     let Some((disks, limits)) = found.and_then(|i| Some((i.local_disks.as_ref()?, i.local_limits()?))) else {
-        let message = format!("`{}` has no local disks", instance.label);
+        let message = format!("the catalog has no local disks of `{}`", instance.label);
         let help = "name a volume, or an instance type with an instance store, such as i3.4xlarge";
         return mistakes.refuse(span, message, help);
     };

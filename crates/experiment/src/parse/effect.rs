@@ -283,9 +283,13 @@ fn latency_in_a_model(experiment: &Experiment) -> Option<Note> {
     let bounded = experiment.objective.as_ref().is_some_and(|o| !o.latency.is_empty());
     let scale = experiment.place.scale();
     (bounded && scale > 1.0).then(|| {
+        let said = match experiment.load.find {
+            Some(_) => "what is found to be carried is the least that production carries".to_owned(),
+            None => format!("what misses it by less than a factor of {scale} is not decided"),
+        };
         let message = format!(
             "the objective bounds latency at scale 1:{scale}, where a queue in front of a volume takes {scale} times \
-             as long as in production: what misses it by less than a factor of {scale} is not decided"
+             as long as in production: {said}"
         );
         let advice = "Bound latency at scale = 1; in a model state a demand: throughput = N";
         Note::new("latency_in_a_model", message, advice).with([("scale", scale)])

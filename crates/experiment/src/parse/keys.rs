@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use crate::mistakes::{Collector, choice, nearest};
 use crate::raw;
 
-use super::kinds::wrong_kind;
+use super::kinds::{Stands, wrong_kind};
 
 /// The file as it is typed, or `None` where it cannot be read any further.
 pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
@@ -46,8 +46,8 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
 }
 
 /// Serde's message in plain words, with the nearest name where it names a choice. `key`: whose value it is about, and
-/// whether that is a list.
-pub(super) fn explain(message: &str, key: Option<(&str, bool)>) -> (String, String) {
+/// what of it.
+pub(super) fn explain(message: &str, key: Option<(&str, Stands)>) -> (String, String) {
     if let Some((given, valid)) = unknown_key(message) {
         return (format!("unknown key `{given}`"), choice(given, &valid));
     }
@@ -68,19 +68,19 @@ pub fn plain_words(text: &str, error: &toml::de::Error) -> (String, String) {
     explain(error.message(), key)
 }
 
-/// The key whose value, or an element of whose list, stands at this place, and whether that value is a list.
-pub(super) fn key_of<'t>(table: &'t DeTable<'_>, at: &Range<usize>) -> Option<(&'t str, bool)> {
+/// The key whose value, or an element of whose list, stands at this place, and which of them.
+pub(super) fn key_of<'t>(table: &'t DeTable<'_>, at: &Range<usize>) -> Option<(&'t str, Stands)> {
     table.iter().find_map(|(key, value)| {
         let key: &'t str = key.get_ref();
-        let is_list = matches!(value.get_ref(), DeValue::Array(_));
         if value.span() == *at {
-            return Some((key, is_list));
+            let is_list = matches!(value.get_ref(), DeValue::Array(_));
+            return Some((key, if is_list { Stands::List } else { Stands::Value }));
         }
         match value.get_ref() {
             DeValue::Table(inner) => key_of(inner, at),
             DeValue::Array(values) => values.iter().find_map(|value| match value.get_ref() {
                 DeValue::Table(inner) => key_of(inner, at),
-                _ => (value.span() == *at).then_some((key, false)),
+                _ => (value.span() == *at).then_some((key, Stands::Element)),
             }),
             _ => None,
         }

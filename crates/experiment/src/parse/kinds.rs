@@ -2,23 +2,38 @@
 
 use crate::typed_number::{in_toml, meant, unit};
 
-/// What is wrong with the value of `key` and what is expected instead, out of serde's message (`invalid type: string
-/// "4TB", expected f64`). With the key goes whether its value is a list. `None`: the message is about something else.
-pub(super) fn wrong_kind(message: &str, key: Option<(&str, bool)>) -> Option<(String, String)> {
+/// Up to here a floating-point number holds every whole one (2^53, IEEE 754).
+const WHOLE_MAX: f64 = 9e15;
+
+/// What of a key stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stands {
+    /// Its value, which is no list.
+    Value,
+    /// Its value, a list.
+    List,
+    /// An element of its list.
+    Element,
+}
+
+/// What is wrong with the value of `key`, or an element of it, and what is expected instead, out of serde's message
+/// (`invalid type: string "4TB", expected f64`). `None`: the message is about something else.
+pub(super) fn wrong_kind(message: &str, key: Option<(&str, Stands)>) -> Option<(String, String)> {
     let stated = message.strip_prefix("invalid type: ");
     let (given, expected) = stated.or_else(|| message.strip_prefix("invalid value: "))?.rsplit_once(", expected ")?;
     // Serde takes the elements of a list for the fields of a table, and complains about the first.
-    if let Some((key, true)) = key
+    if let Some((key, Stands::List)) = key
         && given == "map"
     {
         return Some((format!("{key} cannot be a list of tables"), one_table(key)));
     }
+    let is_element = key.is_some_and(|(_, stands)| stands == Stands::Element);
     let key = key.map(|(name, _)| name);
     let said = match key {
         Some(key) => format!("{key} cannot be {}", given_words(given)),
         None => format!("{} cannot stand here", given_words(given)),
     };
-    Some((said, expected_words(given, expected, key)))
+    Some((said, expected_words((given, expected), key, is_element)))
 }
 
 /// `string "4TB"` -> `the text "4TB"`.
@@ -36,32 +51,36 @@ fn given_words(given: &str) -> String {
     }
 }
 
-fn expected_words(given: &str, expected: &str, key: Option<&str>) -> String {
+fn expected_words((given, expected): (&str, &str), key: Option<&str>, is_element: bool) -> String {
     let key = key.unwrap_or("key");
     let meant = number(given, key);
-    let whole = meant.filter(|number| number.fract() == 0.0 && *number >= 0.0).map(in_toml);
+    let whole = meant.filter(|number| number.fract() == 0.0 && *number < WHOLE_MAX).map(in_toml);
     let of = unit(key).map_or_else(String::new, |unit| format!(" of {unit}"));
+    let shown = |example: &str| if is_element { format!("[{example}]") } else { example.to_owned() };
     match (expected, given) {
         ("f64", _) => {
-            let example = meant.map_or_else(|| "4.5".to_owned(), in_toml);
+            let example = shown(&meant.map_or_else(|| "4.5".to_owned(), in_toml));
             format!("a number{of} without quotes or unit, such as {key} = {example}")
         }
         // Unsigned: serde names the type.
         ("u32" | "u64", _) => {
-            format!("a whole number{of} from 0 on, such as {key} = {}", whole.as_deref().unwrap_or("3"))
+            format!("a whole number{of} from 0 on, such as {key} = {}", shown(whole.as_deref().unwrap_or("3")))
         }
         ("i64", _) => {
-            let example = whole.unwrap_or_else(|| format!("3 or {key} = 1_000_000"));
+            let example = match whole {
+                None if !is_element => format!("3 or {key} = 1_000_000"),
+                whole => shown(whole.as_deref().unwrap_or("3")),
+            };
             format!("a whole number{of} without quotes, point or unit, such as {key} = {example}")
         }
-        ("a string", _) => format!("text in quotes, such as {key} = \"...\""),
+        ("a string", _) => format!("text in quotes, such as {key} = {}", shown("\"...\"")),
         ("a boolean", _) => format!("{key} = true or {key} = false, without quotes"),
         ("a sequence", "map") => format!("a list of tables: write [[{key}]] with two brackets on each side"),
         ("a sequence", _) if key == "jvm" => {
             "a list in brackets, such as jvm = [\"-XX:TieredStopAtLevel=1\"]".to_owned()
         }
         ("a sequence", _) => {
-            format!("a list in brackets, such as {key} = [{}]", whole.as_deref().unwrap_or("64"))
+            format!("a list in brackets, such as {key} = [{}]", meant.map_or_else(|| "64".to_owned(), in_toml))
         }
         (table, "sequence") if table.starts_with("struct ") => one_table(key),
         (table, _) if table == "a map" || table.starts_with("struct ") => {
@@ -79,7 +98,7 @@ fn one_table(key: &str) -> String {
 fn number(given: &str, key: &str) -> Option<f64> {
     match given.strip_prefix("string \"") {
         Some(text) => meant(key, text.trim_end_matches('"')),
-        None => given.split('`').nth(1)?.parse().ok(),
+        None => given.split('`').nth(1)?.parse::<f64>().ok().filter(|number| *number >= 0.0),
     }
 }
 
@@ -87,7 +106,7 @@ fn number(given: &str, key: &str) -> Option<f64> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-    use super::wrong_kind;
+    use super::{Stands, wrong_kind};
 
     /// As the TOML library says it.
     #[test]
@@ -129,6 +148,26 @@ mod tests {
                 "a list in brackets, such as k = [64]",
             ),
             (
+                "invalid type: floating point `0.5`, expected a sequence",
+                "k cannot be the number 0.5",
+                "a list in brackets, such as k = [0.5]",
+            ),
+            (
+                "invalid type: integer `-5`, expected a sequence",
+                "k cannot be the number -5",
+                "a list in brackets, such as k = [64]",
+            ),
+            (
+                "invalid type: string \"-5\", expected f64",
+                "k cannot be the text \"-5\"",
+                "a number without quotes or unit, such as k = 4.5",
+            ),
+            (
+                "invalid type: floating point `1e300`, expected i64",
+                "k cannot be the number 1e300",
+                "a whole number without quotes, point or unit, such as k = 3 or k = 1_000_000",
+            ),
+            (
                 "invalid type: boolean `true`, expected a string",
                 "k cannot be true",
                 "text in quotes, such as k = \"...\"",
@@ -149,12 +188,26 @@ mod tests {
                 "one table: write [k] with one bracket on each side",
             ),
         ] {
-            let found = wrong_kind(message, Some(("k", false)));
+            let found = wrong_kind(message, Some(("k", Stands::Value)));
             assert_eq!(found, Some((said.to_owned(), expected.to_owned())), "{message}");
         }
-        let (said, expected) = wrong_kind("invalid type: map, expected i64", Some(("dataset", true))).unwrap();
+        let (said, expected) = wrong_kind("invalid type: map, expected i64", Some(("dataset", Stands::List))).unwrap();
         assert_eq!(said, "dataset cannot be a list of tables");
         assert!(expected.contains("write [dataset]"), "{expected}");
         assert_eq!(wrong_kind("missing field `records`", None), None);
+    }
+
+    /// What replaces the value of the key has to be a list, too.
+    #[test]
+    fn an_element_of_a_list_is_shown_in_one() {
+        for (message, example) in [
+            ("invalid type: string \"9k\", expected i64", "such as k = [9000]"),
+            ("invalid type: string \"x\", expected i64", "such as k = [3]"),
+            ("invalid type: string \"0.5\", expected f64", "such as k = [0.5]"),
+            ("invalid type: integer `3`, expected a string", "such as k = [\"...\"]"),
+        ] {
+            let (_, expected) = wrong_kind(message, Some(("k", Stands::Element))).unwrap();
+            assert!(expected.ends_with(example), "{expected}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::mistakes::{Collector, choice};
 use crate::spanned::Spanned;
+use crate::typed_number::of_per_cent;
 use crate::words::Word;
 
 impl Collector<'_> {
@@ -46,10 +47,11 @@ impl Collector<'_> {
         key: &str,
         range: RangeInclusive<f64>,
     ) -> Option<f64> {
-        let is_share = *range.start() == 0.0 && *range.end() <= 1.0;
+        let (is_share, most) = (*range.start() == 0.0 && *range.end() <= 1.0, *range.end());
         self.ranged(given.into(), key, range, ("a number", f64::MAX), |value| {
-            let is_per_cent = is_share && value > 1.0 && value <= 100.0;
-            if is_per_cent { format!("; {value} % is {key} = {}", value / 100.0) } else { String::new() }
+            let share = of_per_cent(value);
+            let is_per_cent = is_share && value > 1.0 && share <= most;
+            if is_per_cent { format!("; {value} % is {key} = {share}") } else { String::new() }
         })
     }
 

@@ -95,8 +95,8 @@ impl Experiment {
 }
 
 /// A node that is taken away, and perhaps brought back, or a disk of it that fails for a time, or a compaction beside
-/// the load, or a cache that is lost, while a trial is measured. Acknowledged writes are read back at the end of the
-/// trial.
+/// the load, or a cache that is lost, while a trial is measured. Acknowledged writes of YCSB's operations are read back
+/// at the end of the trial.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {

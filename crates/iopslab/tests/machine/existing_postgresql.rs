@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use database::postgresql::Admin;
-use database::{Account, Directories, NodePlan, RunningNode, server};
+use database::{Account, Directories, Installed, NodePlan, RunningNode, Server, server};
 use experiment::{PRODUCTS, Settings, Started};
 use serde_json::Value;
 
@@ -46,6 +46,32 @@ duration_s = 3
 repetitions = 2
 "#;
 
+/// Their software.
+struct Software {
+    server: Box<dyn Server>,
+    installed: Box<dyn Installed>,
+    account: Option<Account>,
+}
+
+impl Software {
+    /// Fetched where this machine has not got it, which takes a network.
+    fn here() -> Self {
+        let product = PRODUCTS.into_iter().find(|product| product.name == "postgresql").unwrap();
+        let account = Account::of_this_machine().unwrap();
+        let started = Started { product, version: product.default_version.to_owned() };
+        let server = server(&started, account.clone()).unwrap();
+        let usual = || PathBuf::from("/var/cache/iopslab");
+        let cache = std::env::var_os("IOPSLAB_CACHE").map_or_else(usual, PathBuf::from);
+        std::fs::create_dir_all(&cache).unwrap();
+        let installed = server.install(&cache, &[], &mut |_, _| {}, &|| false, &|_| Ok(()));
+        let installed = installed.unwrap_or_else(|error| panic!("{error}"));
+        if let Some(account) = &account {
+            account.let_through(&cache).unwrap();
+        }
+        Self { server, installed, account }
+    }
+}
+
 /// Their server, ended with the story.
 struct Theirs {
     node: Box<dyn RunningNode>,
@@ -60,21 +86,11 @@ impl Drop for Theirs {
 }
 
 impl Theirs {
-    fn start() -> Self {
+    fn start(Software { server, installed, account }: &Software) -> Self {
         // Where its user comes through, as in the stories of crate `database`.
         let place = tempfile::Builder::new().prefix("iopslab-theirs-").tempdir().unwrap();
-        let product = PRODUCTS.into_iter().find(|product| product.name == "postgresql").unwrap();
-        let account = Account::of_this_machine().unwrap();
-        let started = Started { product, version: product.default_version.to_owned() };
-        let server = server(&started, account.clone()).unwrap();
-        let usual = || PathBuf::from("/var/cache/iopslab");
-        let cache = std::env::var_os("IOPSLAB_CACHE").map_or_else(usual, PathBuf::from);
-        std::fs::create_dir_all(&cache).unwrap();
-        let installed = server.install(&cache, &[], &mut |_, _| {}, &|| false, &|_| Ok(()));
-        let installed = installed.unwrap_or_else(|error| panic!("{error}"));
-        if let Some(account) = &account {
+        if let Some(account) = account {
             account.let_through(place.path()).unwrap();
-            account.let_through(&cache).unwrap();
         }
         let plan = NodePlan {
             cluster: "theirs".to_owned(),
@@ -119,8 +135,10 @@ impl Theirs {
 
 #[test]
 fn a_postgresql_of_somebody_else_is_loaded_once_and_measured_from_outside() {
+    // Before the story has a network of its own, which leads nowhere.
+    let software = Software::here();
     let lab = Laboratory::on_machine(Share::Half);
-    let theirs = Theirs::start();
+    let theirs = Theirs::start(&software);
     lab.write("theirs.toml", THEIRS);
     let run = || {
         let mut command = lab.iopslab(&["run", "theirs.toml", "--format", "json"]);

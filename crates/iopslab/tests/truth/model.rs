@@ -1,5 +1,6 @@
 //! What a model of 1:N says of full scale: the same experiment at both, and what stands in the answer where they
-//! differ.
+//! differ. The simulator reckons what page caches miss as the program does; that this is what an LRU does, at both
+//! scales, is tested in `crates/workload/src/page_cache.rs`.
 
 use analysis::{Analysis, Doubt, OfThisMachine, ValueVerdict};
 
@@ -60,10 +61,10 @@ fn disks_look_no_better_than_they_are_where_a_model_misses_more_often() {
     let off = ratio(&model) / ratio(&full);
     println!("nvme over gp3: {:.2} at 1:1, {:.2} at 1:16", ratio(&full), ratio(&model));
     assert!((1.15..1.30).contains(&off), "{off}");
-    let Some(Doubt::ModelMisses { scale, all }) = of_misses(&model) else {
+    let Some(Doubt::ModelMisses { all, can_be_kept: true }) = of_misses(&model) else {
         panic!("{:?}", model.recommendation.doubts)
     };
-    assert_eq!((*scale, all.len()), (16.0, 2), "both configurations");
+    assert_eq!(all.len(), 2, "both configurations");
     assert!(all.iter().all(|of| (of.factor / off - 1.0).abs() < 0.05), "{all:?} {off}");
     let undecided = step(&model, "nvme");
     assert_eq!((undecided.verdict, undecided.repetitions_to_decide), (ValueVerdict::NotDecided, None));

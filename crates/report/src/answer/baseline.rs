@@ -47,7 +47,7 @@ pub fn clause(analysis: &Analysis, run: &str, all: &[ToBaseline<'_>], with_place
         false => String::new(),
     };
     let baseline = labels::throughput_of(&analysis.baseline);
-    let first = |one: &ToBaseline<'_>| format!("{} {baseline}, the baseline{}", ratio::times(one.ratio), at(one));
+    let first = |one: &ToBaseline<'_>| format!("{} {baseline}, {}", ratio::times(one.ratio), named(&at(one)));
     let further = |one: &ToBaseline<'_>| format!("{}{}", ratio::times(one.ratio), at(one));
     let mut sorted = all.to_vec();
     sorted.sort_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
@@ -60,13 +60,18 @@ pub fn clause(analysis: &Analysis, run: &str, all: &[ToBaseline<'_>], with_place
         _ => return None,
     };
     let cost = match (usd(analysis, run), usd(analysis, &analysis.baseline)) {
-        (Some(run), Some(baseline)) if run == baseline => ", for the same cost".to_owned(),
-        (Some(run), Some(baseline)) => {
-            format!(", for {} instead of {} a month", labels::usd(run), labels::usd(baseline))
-        }
+        (Some(run), Some(baseline)) => match (labels::usd(run), labels::usd(baseline)) {
+            (run, baseline) if run == baseline => ", for the same cost".to_owned(),
+            (run, baseline) => format!(", for {run} instead of {baseline} a month"),
+        },
         _ => String::new(),
     };
     Some(format!("{factors}{cost}{}", ratio::beyond(all.iter().map(|one| one.ratio))))
+}
+
+/// What it is called behind its name, and where: `the baseline`, `the baseline, under reads`.
+pub fn named(at: &str) -> String {
+    if at.is_empty() { "the baseline".to_owned() } else { format!("the baseline,{at}") }
 }
 
 /// What a configuration costs a month; `None`: not known.

@@ -45,10 +45,11 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
                 false => "whether each carries the demand with headroom is not shown",
             };
             format!(
-                "the choice is between {} at {}: {}; {what}",
+                "the choice is between {} at {}: {}; {what}{}",
                 listed(configurations),
                 bounds(analysis),
-                all.join("; ")
+                all.join("; "),
+                at_full_scale(analysis)
             )
         }
         _ => {
@@ -60,6 +61,17 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             format!("{what}: {}", all.join("; "))
         }
     }
+}
+
+/// Why what a model carries does not say what full scale carries at the most, as a clause; empty at 1:1.
+pub fn at_full_scale(analysis: &Analysis) -> String {
+    when(analysis.scale != 1.0, || {
+        format!(
+            "; at full scale, where queues are shorter, each may carry more than in the {} model, up to its closed \
+             loop",
+            labels::scale(analysis.scale)
+        )
+    })
 }
 
 /// What one carries under the workload of a place: `3,900 (3,700 to 4,100) operations/s`.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
     Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, MissesInModel, NotJudged, OfThisMachine,
-    ResidualSpread, Rule, Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld, grouped,
+    PageCacheKeeps, ResidualSpread, Rule, Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld,
+    grouped,
 };
 
 use super::{gains, places};
@@ -160,12 +161,7 @@ pub fn not_considered(analysis: &Analysis) -> Vec<String> {
 /// A doubt as a sentence.
 pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
-        Doubt::LatencyInModel { scale } => format!(
-            "Latencies are those of a 1:{n} model, whose queues take up to {n}-fold the time of those at full scale: \
-             what meets a bound here meets it there as far as queues decide, what misses it here is excluded only \
-             beyond a factor of {n}. Measure latency at scale 1:1, or on existing hosts.",
-            n = given(*scale)
-        ),
+        Doubt::LatencyInModel { scale } => latency_in_model(analysis, *scale),
         Doubt::Simulated => SIMULATED.to_owned(),
         Doubt::Imported => IMPORTED.to_owned(),
         Doubt::Beside { others } => beside(others),
@@ -174,7 +170,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             given(*scale),
             cpus(analysis)
         ),
-        Doubt::ModelMisses { scale, all } => model_misses(*scale, all),
+        Doubt::ModelMisses { all, can_be_kept } => model_misses(all, *can_be_kept),
         Doubt::CpusRaised { configurations, most_scale } => format!(
             "At 1:{} the part of {} is less CPU than a database can be given, and was raised: no verdict rests on \
              ratios to what CPUs limited. At scale = {} or less in [provider.local] each has its part.",
@@ -293,22 +289,49 @@ fn cpus(analysis: &Analysis) -> String {
     }
 }
 
+/// What would have a model miss its page caches as often as full scale does.
+pub(super) fn what_keeps_misses(can_be_kept: bool) -> &'static str {
+    match can_be_kept {
+        true => "page_cache = \"same-misses\" in [provider.local]",
+        false => "more of the records, by a smaller scale or more of them in [dataset],",
+    }
+}
+
+/// What a model says of a bound on latency, or of the rates that were found under one.
+fn latency_in_model(analysis: &Analysis, scale: f64) -> String {
+    let n = given(scale);
+    let follows = match analysis.capacities.is_empty() {
+        true => format!(
+            "what meets a bound here meets it there as far as queues decide, what misses it here is excluded only \
+             beyond a factor of {n}"
+        ),
+        false => "what is carried under a bound here is the least that is carried there, as far as queues decide, and \
+                  what a closed loop does the most"
+            .to_owned(),
+    };
+    format!(
+        "Latencies are those of a 1:{n} model, whose queues take up to {n}-fold the time of those at full scale: \
+         {follows}. Measure latency at scale 1:1, or on existing hosts."
+    )
+}
+
 /// Page caches that miss more or less often in the model, those with the same figures together.
-fn model_misses(scale: f64, all: &[MissesInModel]) -> String {
+fn model_misses(all: &[MissesInModel], can_be_kept: bool) -> String {
     let said = |of: &MissesInModel| (number(of.in_model), number(of.at_full_scale), number(of.factor));
     let groups = grouped(all.iter().map(|of| ((said(of), &of.workload), &of.configuration)));
     let each = groups.iter().map(|(((here, full, factor), workload), names)| {
         format!(
-            "under {workload} {here} of the operations of {} miss here, {full} at full scale, so that volumes look \
-             {factor} times as important",
+            "under {workload} {here} reads of {} are expected to miss for each operation, {full} at full scale, so \
+             that volumes are read {factor} times as often",
             listed(names)
         )
     });
     format!(
-        "This 1:{} model does not miss its page caches as often as full scale does: {}. A verdict that this would \
-         change is none; page_cache = \"same-misses\" in [provider.local] keeps the misses.",
-        given(scale),
-        each.collect::<Vec<_>>().join("; ")
+        "Page caches here do not miss as often as at full scale: {}. A verdict that this would change is none; {} {} \
+         the misses.",
+        each.collect::<Vec<_>>().join("; "),
+        what_keeps_misses(can_be_kept),
+        if can_be_kept { "keeps" } else { "would keep more of" }
     )
 }
 
@@ -407,10 +430,22 @@ pub fn limits_of(analysis: &Analysis) -> Option<String> {
     (!clauses.is_empty()).then(|| format!("Limit of {run}: {}.", clauses.join("; ")))
 }
 
-/// How money is counted, beside an answer that speaks of it.
-pub fn basis(analysis: &Analysis) -> Option<String> {
+/// How money is counted, beside an answer that speaks of it, and what page caches rest on that do not keep the share of
+/// the data that is in them at full scale.
+pub fn basis(analysis: &Analysis) -> Vec<String> {
     let priced = analysis.cells.iter().any(|c| c.usd_per_month.is_some());
-    priced.then(|| format!("Cost: {}.", labels::basis(analysis)))
+    let cost = priced.then(|| format!("Cost: {}.", labels::basis(analysis)));
+    let page_caches = match analysis.page_cache {
+        PageCacheKeeps::SameShare => None,
+        PageCacheKeeps::SameMisses => {
+            Some("of the sizes that are expected to miss as often as at full scale (page_cache = \"same-misses\")")
+        }
+        PageCacheKeeps::Calibrated => Some(
+            "taken to miss as often as at full scale, as the experiment states (page_cache = \"calibrated\"); that was \
+             not checked",
+        ),
+    };
+    cost.into_iter().chain(page_caches.map(|what| format!("Page caches: {what}."))).collect()
 }
 
 /// How intervals are made, and what "the same" means.

@@ -61,7 +61,10 @@ pub fn open(analysis: &Analysis) -> Option<String> {
         [only] => only.configuration.clone(),
         _ => "each".to_owned(),
     };
-    let of_model = objective::of_model(analysis, open.iter().filter_map(|one| Some(worst(analysis, one)?.1)));
+    let of_model = match analysis.recommendation.places.first().map(|place| place.by) {
+        Some(DecidedBy::Capacity) => capacity::at_full_scale(analysis),
+        _ => objective::of_model(analysis, open.iter().filter_map(|one| Some(worst(analysis, one)?.1))),
+    };
     Some(format!("whether {who} {} is not shown: {}{more}{of_model}", bounds(analysis, false), listed(each)))
 }
 

@@ -1,8 +1,9 @@
 //! What the deciding step of money gives, in the few words that stand large on the page.
 
-use analysis::{Analysis, BoundIs, Ratio, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, BoundIs, Ratio, Status, ValueOfMoney, ValueVerdict, Verdict};
 
-use super::baseline::{ratios, usd};
+use super::baseline::{named, ratios, usd};
+use super::headline::runs;
 use super::{places, steps};
 use crate::figures::{number, when};
 use crate::labels;
@@ -19,8 +20,9 @@ pub struct Exchange {
     pub of: String,
 }
 
-/// What is run against the stated baseline; else the first step whose numbers are in the headline of a decided answer.
-/// `None` where it was not tested, or where what was measured does not carry over.
+/// What is run against the stated baseline, where a difference is shown, or that there is none; else the first step
+/// whose numbers are in the headline of a decided answer. `None` where it was not tested, or where what was measured
+/// does not carry over.
 pub fn exchange(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Option<Exchange> {
     let starts_at_baseline = reported.first().is_some_and(|step| step.from == analysis.baseline);
     if let Some(exchange) = to_baseline(analysis).filter(|_| !starts_at_baseline) {
@@ -50,11 +52,13 @@ pub fn exchange(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Option<Excha
 fn to_baseline(analysis: &Analysis) -> Option<Exchange> {
     let recommendation = &analysis.recommendation;
     let run = recommendation.run.as_ref().filter(|_| recommendation.status == Status::Decided)?;
-    let mut all = ratios(analysis, run, &recommendation.places);
+    let mut all = ratios(analysis, run, recommendation.places.iter().filter(|place| runs(place, run)));
     all.sort_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
     let (least, most) = (*all.first()?, *all.last()?);
     let (paid, before) = (usd(analysis, run)?, usd(analysis, &analysis.baseline).filter(|usd| *usd > 0.0)?);
-    if !all.iter().all(|one| carries_over(one.ratio)) {
+    // Large letters have no interval.
+    let is_shown = |ratio: &Ratio| matches!(ratio.verdict, Verdict::Faster | Verdict::Slower | Verdict::Same);
+    if !all.iter().all(|one| is_shown(one.ratio)) {
         return None;
     }
     let (low, high) = (factor(least.ratio), factor(most.ratio));
@@ -69,19 +73,16 @@ fn to_baseline(analysis: &Analysis) -> Option<Exchange> {
     Some(Exchange {
         cost: cost(paid / before),
         gain: format!("{low}{up_to} the throughput"),
-        of: format!("{run} instead of {}, the baseline{place}{dollars}", analysis.baseline),
+        of: format!("{run} instead of {}, {}{dollars}", analysis.baseline, named(&place)),
     })
-}
-
-/// Whether a ratio was tested and says something of the configurations.
-fn carries_over(ratio: &Ratio) -> bool {
-    ratio.verdict.is_tested() && ratio.bound.as_ref().is_none_or(|bound| bound.is != BoundIs::Nothing)
 }
 
 /// Whether something can be said of it.
 fn is_said(step: &ValueOfMoney) -> bool {
+    let ratio = &step.throughput_ratio;
+    let carries_over = ratio.bound.as_ref().is_none_or(|bound| bound.is != BoundIs::Nothing);
     let is_open = step.withheld.is_some() || step.verdict == ValueVerdict::NotDecided;
-    !is_open && carries_over(&step.throughput_ratio)
+    !is_open && ratio.verdict.is_tested() && carries_over
 }
 
 /// The estimate, or the end of it that carries over.

@@ -74,7 +74,7 @@ fn from_cold_start(analysis: &Analysis, because: String) -> String {
 }
 
 /// Whether a place says to run this.
-fn runs(place: &WorkloadAnswer, run: &str) -> bool {
+pub fn runs(place: &WorkloadAnswer, run: &str) -> bool {
     match &place.outcome {
         AnswerOutcome::Run { same, .. } => place.outcome.may_run(run) || same.iter().any(|s| s == run),
         _ => false,

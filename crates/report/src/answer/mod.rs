@@ -21,7 +21,7 @@ mod steps;
 mod undecided;
 mod unused;
 
-use analysis::{Analysis, Doubt, OfThisMachine, Status, Withheld};
+use analysis::{Analysis, Check, Criterion, Doubt, Meets, MissesInModel, OfThisMachine, Status, Withheld};
 
 pub use exchange::Exchange;
 
@@ -48,8 +48,8 @@ pub struct Answer {
     pub sentences: Vec<String>,
     /// What was not considered, and what a reader must know before believing the answer.
     pub doubts: Vec<String>,
-    /// How money is counted; `None` where nothing has a price.
-    pub basis: Option<String>,
+    /// How money is counted, where something has a price, and what page caches rest on besides the data's size.
+    pub basis: Vec<String>,
 }
 
 impl Answer {
@@ -144,17 +144,23 @@ fn of_the_model(analysis: &Analysis) -> String {
     let is_open = recommendation.status == Status::NotDecided;
     let bounds = || analysis.value_of_money.iter().filter_map(|step| step.throughput_ratio.bound.as_ref());
     let is_missed = bounds().any(|bound| bound.by.iter().any(|limited| limited.by == OfThisMachine::PageCache));
-    let is_demanded = analysis.objective.as_ref().is_some_and(|objective| objective.throughput.is_some());
+    let open_demand =
+        |check: &Check| matches!(check.what, Criterion::Throughput { .. }) && check.meets == Meets::NotDecided;
+    let is_demanded = |all: &[MissesInModel]| {
+        let mut candidates = recommendation.places.iter().flat_map(|place| &place.candidates);
+        candidates.any(|candidate| {
+            all.iter().any(|of| of.configuration == candidate.configuration) && candidate.checks.iter().any(open_demand)
+        })
+    };
     let clause = |doubt: &Doubt| match doubt {
         Doubt::CpusRaised { most_scale, .. } => Some(format!(
             "; scale = {} or less in [provider.local] gives each configuration its part of the CPUs",
             given(*most_scale)
         )),
-        Doubt::ModelMisses { .. } if is_missed || is_demanded => Some(
-            "; page caches of this model do not miss as often as at full scale: set page_cache = \"same-misses\" \
-             in [provider.local]"
-                .to_owned(),
-        ),
+        Doubt::ModelMisses { all, can_be_kept } if is_missed || is_demanded(all) => Some(format!(
+            "; page caches here do not miss as often as at full scale: {} would be nearer to it",
+            doubts::what_keeps_misses(*can_be_kept)
+        )),
         _ => None,
     };
     recommendation.doubts.iter().filter(|_| is_open).filter_map(clause).collect()

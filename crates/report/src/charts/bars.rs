@@ -65,7 +65,7 @@ fn chart(analysis: &Analysis, workload: &str, load: LoadLevel, cells: &[&CellAna
         "<b>{}</b>, {}: operations/s{}",
         escaped(workload),
         escaped(&labels::load(load)),
-        labels::in_model(analysis)
+        labels::in_model(analysis.scale)
     );
     figure(&place, "Throughput by configuration, operations per second", (WIDTH, height), &svg)
 }

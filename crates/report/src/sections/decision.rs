@@ -66,7 +66,7 @@ fn value(metric: Metric, ranked: &Ranked) -> String {
 /// Of a 1:N model throughput is the model's, and what a dollar buys that of full scale.
 fn unit(analysis: &Analysis, metric: Metric) -> String {
     match metric {
-        Metric::Throughput => format!("operations/s{}", labels::in_model(analysis)),
+        Metric::Throughput => format!("operations/s{}", labels::in_model(analysis.scale)),
         Metric::Runtime => "s".to_owned(),
         Metric::OperationsPerDollar => format!("operations/${}", labels::at_full_scale(analysis)),
         Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => "ms".to_owned(),

@@ -36,7 +36,7 @@ fn why(why: &RestsBecause) -> String {
         RestsBecause::CheaperMeets => "a cheaper one is shown to meet the objective".to_owned(),
         RestsBecause::BestOfAlike => "the best of those that keep alike when a node is lost".to_owned(),
         RestsBecause::OutOfReach => "would most likely stay open, however often it may be repeated".to_owned(),
-        RestsBecause::LatencyInModel => "a 1:N model does not decide by how much it misses its bound".to_owned(),
+        RestsBecause::LatencyInModel => "misses a bound on latency by less than what a model decides".to_owned(),
         RestsBecause::Withheld => "something else than its storage was measured there".to_owned(),
         RestsBecause::NothingToCompare => "nothing is compared there".to_owned(),
         RestsBecause::NotConsidered => "not chosen from".to_owned(),

@@ -61,7 +61,7 @@ fn throughput<'a>(analysis: &Analysis, charts: &Charts, cells: &[&'a CellAnalysi
         .text("Verdict", |c| baseline(c).map(|r| r.verdict.words()))
         .number("Trials", |c| c.trials)
         .number("valid", |c| c.valid_trials)
-        .range(format!("Op/s{}, geo. mean", labels::in_model(analysis)), |c| estimate(c.throughput_ops_per_s))
+        .range(format!("Op/s{}, geo. mean", labels::in_model(analysis.scale)), |c| estimate(c.throughput_ops_per_s))
         .number(column("Op/s at full scale, est.").on(of_models), |c| {
             Some(c.throughput_ops_per_s?.median * analysis.scale)
         })
@@ -160,13 +160,13 @@ fn short<'a>(analysis: &Analysis, label: String, cells: &[&'a CellAnalysis]) -> 
     let table = rows(label, cells.iter().copied())
         .text("Configuration", |c| c.configuration.clone())
         .text(column("Load").varies(), |c| labels::load(c.load).replacen(' ', "\n", 1))
-        .number(format!("Operations/s{}, geo. mean", labels::in_model(analysis)), |c| -> Cell {
+        .number(format!("Operations/s{}, geo. mean", labels::in_model(analysis.scale)), |c| -> Cell {
             match (c.throughput_ops_per_s, c.trials) {
                 (None, 1..) => "no valid trial".into(),
                 (throughput, _) => estimate(throughput).into(),
             }
         })
-        .number(column("at full scale, est.").drop(10).on(of_models), |c| {
+        .number(column("at full scale, est.").drop(4).on(of_models), |c| {
             Some(c.throughput_ops_per_s?.median * analysis.scale)
         })
         .text("Operation", |c| by_kind(c, |kind, _| labels::operation(kind)));

@@ -6,7 +6,7 @@ use super::words;
 use super::words::{doubts, obstacle, usd};
 use crate::document::section::Section;
 use crate::document::table::{Rows, rows};
-use crate::figures::{given, number, whole_percent};
+use crate::figures::{given, number, when, whole_percent};
 
 /// What a fleet has, with its unit; below it its name among the ratios of two fleets.
 const TOTALS: [(&str, &str); 8] = [
@@ -67,7 +67,7 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
             whole_percent(today.disk_fill)
         )
     });
-    let cache = comparison.current_cache.as_ref().map(|tier| super::cache("The cache of today", tier));
+    let cache = comparison.current_cache.as_ref().map(|tier| words::cache("The cache of today", tier));
     let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
     let days = (now != then && !now.is_empty() && !then.is_empty()).then(|| {
         format!(
@@ -169,8 +169,9 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
             match is_proven {
                 true => format!("Change to {to}{money}: {why}."),
                 false => format!(
-                    "What you have is not enough: {why}. Nothing proven meets the target either; {to} would if the \
-                     model holds outside the measured range{money}: measure it first."
+                    "What you have is not enough: {why}. Nothing proven meets the target either; {to}{money}{} would \
+                     if the model holds outside the measured range: measure it first.",
+                    when(!money.is_empty(), || ",".to_owned())
                 ),
             }
         }
@@ -190,6 +191,12 @@ fn undecided(why: &Undecided) -> String {
         Undecided::BeyondEvidence { doubts: all } => {
             format!("whether it meets the target lies outside the measured range: {}", doubts(all))
         }
+        Undecided::CacheFull { used, allowed } => format!(
+            "its caches would use {} of their CPU, at most {} may be, by what a request cost caches at the load of the \
+             runs; --cache-cpu-us states what it costs yours",
+            whole_percent(*used),
+            whole_percent(*allowed)
+        ),
         Undecided::WithinError { limit, used, allowed, error_percent } => format!(
             "{} would be used to {:.1} %, at most {:.1} %, which is within the error of {error_percent:.0} %",
             limit.words(),

@@ -100,7 +100,7 @@ pub(super) fn note(note: &Note) -> String {
             let ttl = ttl_s
                 .map_or_else(|| "that never expire".to_owned(), |ttl| format!("that expire after {} s", given(ttl)));
             let (cpu_us, says) = match cpu_is_measured {
-                true => (number(*cpu_us), "as runs measured it, on a vCPU of a node by the speed that the catalog has"),
+                true => (number(*cpu_us), "as runs measured it; vCPUs count by their speed where it is known"),
                 false => (given(*cpu_us), "as it was stated"),
             };
             format!(

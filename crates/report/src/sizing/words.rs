@@ -1,7 +1,7 @@
 //! Reasons and doubts in words.
 
 use ::sizing::{
-    Allowance, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target,
+    Allowance, CacheTier, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target,
 };
 
 use crate::figures::{given, number, percent, several, several_of, whole_percent};
@@ -156,7 +156,7 @@ fn doubt(one: &Doubt) -> String {
         }
         Doubt::Cache { hit_ratio, half_width, cpu_is_measured } => {
             let (before, cpu) = match cpu_is_measured {
-                true => ("no run measured this cache", "was measured of another one"),
+                true => ("no run measured a cache at this target", "was measured of the caches of runs"),
                 false => ("no run measured a cache", "is as it was stated"),
             };
             format!(
@@ -180,4 +180,25 @@ fn percents(range: &Range) -> String {
 fn span(range: &Range, show: impl Fn(f64) -> String) -> String {
     let (low, high) = (show(range.low), show(range.high));
     if low == high { high } else { format!("{low} to {high}") }
+}
+
+/// What a cache holds and answers, and what it leaves to the database.
+pub(super) fn cache(name: &str, cache: &CacheTier) -> String {
+    let network =
+        cache.network.map_or_else(String::new, |share| format!(" and {} of the network", whole_percent(share)));
+    format!(
+        "{name}: {} hold {} of the records in {} and answer {} of the reads (±{:.1} points; {} with a part down), \
+         {} requests/s with {} of the CPUs{network} in use. With a part of it down it leaves {} operations/s to the \
+         database, {} of them reads",
+        counted(cache.nodes, "node", "nodes"),
+        percent(cache.share_of_records),
+        amount(cache.memory_bytes),
+        percent(cache.hit_ratio),
+        cache.hit_ratio_half_width * 100.0,
+        percent(cache.hit_ratio_when_down),
+        number(cache.requests_per_s),
+        whole_percent(cache.cpu),
+        number(cache.database_operations_per_s),
+        whole_percent(cache.database_read_share)
+    )
 }

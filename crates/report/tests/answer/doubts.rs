@@ -2,7 +2,7 @@
 
 use analysis::{
     AnswerOutcome, DecidedBy, Doubt, Finding, GainAboveResource, GainBecause, GainExplained, LimitKind, MissesInModel,
-    NotConsidered, NotJudged, Rule, Scope,
+    NotConsidered, NotJudged, PageCacheKeeps, Rule, Scope,
 };
 use report::{TerminalOptions, answer, html, markdown, terminal};
 
@@ -112,15 +112,49 @@ fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
         factor,
     };
     let all = vec![of("gp2", 0.322, 0.251, 1.283), of("gp3", 0.322, 0.251, 1.283), of("io2", 0.2, 0.16, 1.25)];
-    analysis.recommendation.doubts = vec![Doubt::ModelMisses { scale: 16.0, all }];
-    assert_eq!(
-        said(&analysis).doubts[0],
-        "This 1:16 model does not miss its page caches as often as full scale does: under read-heavy 0.322 of the \
-         operations of gp2 and gp3 miss here, 0.251 at full scale, so that volumes look 1.28 times as important; under \
-         read-heavy 0.200 of the operations of io2 miss here, 0.160 at full scale, so that volumes look 1.25 times as \
-         important. A verdict that this would change is none; page_cache = \"same-misses\" in [provider.local] keeps \
-         the misses."
-    );
+    let expected = |what_to_do: &str| {
+        format!(
+            "Page caches here do not miss as often as at full scale: under read-heavy 0.322 reads of \
+             gp2 and gp3 are expected to miss for each operation, 0.251 at full scale, so that volumes are read 1.28 \
+             times as often; under read-heavy 0.200 reads of io2 are expected to miss for each operation, 0.160 at \
+             full scale, so that volumes are read 1.25 times as often. A verdict that this would change is none; \
+             {what_to_do}"
+        )
+    };
+    for (can_be_kept, what_to_do) in [
+        (true, "page_cache = \"same-misses\" in [provider.local] keeps the misses."),
+        (false, "more of the records, by a smaller scale or more of them in [dataset], would keep more of the misses."),
+    ] {
+        analysis.recommendation.doubts = vec![Doubt::ModelMisses { all: all.clone(), can_be_kept }];
+        assert_eq!(said(&analysis).doubts[0], expected(what_to_do));
+    }
+}
+
+/// Nothing is doubted of a page cache that the user has calibrated; the answer says whose word that is.
+#[test]
+fn what_page_caches_rest_on_is_a_part_of_the_basis() {
+    let mut analysis = with(DecidedBy::Value, run("gp2"));
+    for (keeps, expected) in [
+        (PageCacheKeeps::SameShare, None),
+        (
+            PageCacheKeeps::SameMisses,
+            Some(
+                "Page caches: of the sizes that are expected to miss as often as at full scale (page_cache = \
+                 \"same-misses\").",
+            ),
+        ),
+        (
+            PageCacheKeeps::Calibrated,
+            Some(
+                "Page caches: taken to miss as often as at full scale, as the experiment states (page_cache = \
+                 \"calibrated\"); that was not checked.",
+            ),
+        ),
+    ] {
+        analysis.page_cache = keeps;
+        let basis = said(&analysis).basis;
+        assert_eq!(basis.iter().map(String::as_str).find(|line| line.starts_with("Page caches: ")), expected);
+    }
 }
 
 /// The headline says which scale avoids it, where nothing is decided; a decided one has its reason already.

@@ -1,6 +1,8 @@
 //! What a step of money is worth, and where.
 
-use analysis::{Analysis, DecidedBy, LimitKind, Reason, Status, ValueVerdict, WorkloadAnswer};
+use analysis::{
+    Analysis, CostKind, CostLine, DecidedBy, LimitKind, Reason, Status, ValueVerdict, Verdict, WorkloadAnswer,
+};
 use report::{answer, html, markdown};
 
 use super::{run, said, step, story, with};
@@ -43,10 +45,34 @@ fn what_is_run_stands_beside_the_stated_baseline() {
     );
     assert_eq!((&*reported.cost, &*reported.gain), ("2.00 times the cost", "3.00 times the throughput"));
     assert_eq!(reported.of, "io2 instead of gp2, the baseline, $500.00 more a month");
+    // What is not shown is no large letter.
+    let mut open = analysis.clone();
+    for cell in open.cells.iter_mut().filter(|c| c.configuration == "io2") {
+        cell.ratio_to_baseline.as_mut().unwrap().verdict = Verdict::NoDifferenceShown;
+    }
+    assert_eq!(said(&open).exchange.unwrap().of, "io2 instead of gp3, $500.00 more a month: worth it");
     // A step from the baseline says it already.
     step(&mut analysis, 1, "gp2", 3.0, 2.0, ValueVerdict::WorthIt);
     assert!(said(&analysis).because.starts_with("3.00 times (2.85 to 3.15) the throughput of gp2 for 2.00 times its"));
     assert_eq!(said(&analysis).exchange.unwrap().of, "io2 instead of gp2, $500.00 more a month: worth it");
+    // Of several places each is named.
+    let mut both = page::run(&["gp2", "gp3", "io2"], &["reads", "writes"], 3).0;
+    both.is_baseline_stated = true;
+    both.cells.retain(|c| c.load == LOADS[0]);
+    both.recommendation.places.retain(|place| place.load == Some(LOADS[0]));
+    for step in both.value_of_money.iter_mut().filter(|step| step.to == "io2") {
+        step.from = "gp3".into();
+    }
+    let answer = answer(&both);
+    assert!(
+        answer.because.starts_with(
+            "3.00 times (2.85 to 3.15) the throughput of gp2, the baseline, under reads, 3.00 times (2.85 to 3.15) \
+             under writes, for $1,000.00 instead of $500.00 a month; "
+        ),
+        "{}",
+        answer.because
+    );
+    assert_eq!(answer.exchange.unwrap().of, "io2 instead of gp2, the baseline, $500.00 more a month");
     // Nothing was stated: the cheapest is no more than the cheapest.
     step(&mut analysis, 1, "gp3", 1.5, 1.33, ValueVerdict::WorthIt);
     analysis.is_baseline_stated = false;
@@ -81,9 +107,13 @@ fn iops_that_were_paid_and_not_used_are_reported() {
     let cell = analysis.cells.iter_mut().find(|c| c.configuration == "io2").unwrap();
     cell.limit.kind = LimitKind::VolumeThroughput;
     cell.limit.uses[0].used = 490.0;
+    assert_eq!(unused(&analysis), None, "they come with the volume, as those of gp2 and of a machine's own disks");
+    let line = CostLine { kind: CostKind::Iops, ..CostLine::stated("13,000 IOPS", 65.0, "a price list") };
+    analysis.configurations.iter_mut().find(|c| c.name == "io2").unwrap().cost_lines.push(line);
     assert_eq!(
         unused(&analysis).unwrap(),
-        "io2 was limited by MB/s and used 49 % of its 16,000 IOPS: for requests of this size the rest buys nothing."
+        "io2 was limited by MB/s and used 49 % of the 16,000 IOPS of its volume: for requests of this size the rest \
+         buys nothing."
     );
     let cell = analysis.cells.iter_mut().find(|c| c.configuration == "io2").unwrap();
     cell.limit.uses[0].used = 850.0;
@@ -142,7 +172,7 @@ fn the_days_of_prices_are_told_from_the_oldest_to_the_newest() {
             }
         }
         let page = html(&analysis, &page::run(&["gp2", "gp3", "io2"], &["read-heavy"], 3).1);
-        let basis = answer(&analysis).basis.unwrap();
+        let basis = answer(&analysis).basis.remove(0);
         let days = basis.split("prices of ").nth(1).unwrap().split(',').next().unwrap().to_owned();
         assert!(page.contains(&format!("prices of {days}, uplift")), "{days}");
         assert!(markdown(&analysis).contains(&format!("prices of {days}, uplift")), "{days}");

@@ -30,6 +30,23 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
     assert!(headline.ends_with("more repetitions would not decide."), "{headline}");
 }
 
+/// Queues of a model are longer: what it carries under a bound on latency is the least that full scale carries.
+#[test]
+fn what_a_model_carries_under_a_bound_is_not_the_most_that_full_scale_carries() {
+    let between = AnswerOutcome::Between {
+        configurations: vec!["gp3".into(), "gp2".into()],
+        break_even: false,
+        alike: Vec::new(),
+        repetitions: None,
+    };
+    let mut analysis = with(DecidedBy::Capacity, between);
+    analysis.recommendation.places[0].load = None;
+    let headline = said(&analysis).headline();
+    assert!(headline.contains("each may carry more than in the 1:16 model, up to its closed loop"), "{headline}");
+    analysis.scale = 1.0;
+    assert!(!said(&analysis).headline().contains("closed loop"));
+}
+
 /// What is shown to be alike is distinguished from what more repetitions would decide, whichever step comes first.
 #[test]
 fn repetitions_are_not_promised_to_what_is_break_even() {

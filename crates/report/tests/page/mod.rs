@@ -80,6 +80,7 @@ pub fn empty(baseline: &str) -> Analysis {
         baseline: baseline.to_owned(),
         is_baseline_stated: false,
         scale: 16.0,
+        page_cache: analysis::PageCacheKeeps::SameShare,
         database: "Apache Cassandra 5.0.9".to_owned(),
         dataset: Dataset { records: 300_000, fields: 10, field_length: 100, compressibility: 0.0, seed: 1 },
         origins: Vec::new(),

@@ -159,6 +159,13 @@ pub enum Undecided {
         /// In what.
         doubts: Vec<Doubt>,
     },
+    /// The CPUs of the caches before it are too full by what a request cost them in runs, at the load of those.
+    CacheFull {
+        /// How much they would use.
+        used: f64,
+        /// How much they may.
+        allowed: f64,
+    },
     /// It misses the target by less than the error of the figure.
     WithinError {
         /// In what.

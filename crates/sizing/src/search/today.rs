@@ -28,7 +28,7 @@ enum Today {
 enum CachesOfToday {
     None,
     Before(Box<Tier>),
-    TooFull(ChangeBecause),
+    TooFull(Today),
 }
 
 impl Search<'_> {
@@ -50,14 +50,14 @@ impl Search<'_> {
             compare_fleets(self.catalog, current, proposed, self.usable(), self.basis)
         };
         let mut comparison = beside(proven.unwrap_or(cheapest))?;
-        let caches = self.caches_of_today()?;
         let only = self.only_kind();
-        let (today, in_use) = match &caches {
-            CachesOfToday::None => (self.today(), only.and_then(|only| self.use_of(only))),
-            CachesOfToday::TooFull(because) => (Today::Fails(because.clone()), None),
+        let (today, in_use, current_cache) = match self.caches_of_today()? {
+            CachesOfToday::None => (self.today(), only.and_then(|only| self.use_of(only)), None),
+            CachesOfToday::TooFull(today) => (today, None, None),
             CachesOfToday::Before(tier) => {
-                let behind = self.behind(tier);
-                (behind.today(), only.and_then(|only| behind.use_of(only)))
+                let behind = self.behind(&tier);
+                let (today, in_use) = (behind.today(), only.and_then(|only| behind.use_of(only)));
+                (today, in_use, Some(tier.shown.clone()))
             }
         };
         let decision = decide(today, comparison.current.usd_per_month, cheapest, proven);
@@ -66,9 +66,7 @@ impl Search<'_> {
         }
         comparison.decision = Some(decision);
         comparison.current_use = in_use;
-        if let CachesOfToday::Before(tier) = caches {
-            comparison.current_cache = Some(tier.shown);
-        }
+        comparison.current_cache = current_cache;
         Ok(comparison)
     }
 
@@ -83,7 +81,12 @@ impl Search<'_> {
         }
         let why = notes.into_iter().find_map(|note| match note {
             Note::CacheTooFull { limit, used, allowed, .. } => {
-                Some(Ok(CachesOfToday::TooFull(ChangeBecause::CacheFull { limit, used, allowed })))
+                // At few requests caches take more CPU time for each than at the target.
+                let is_stated = asked.cpu_us.is_some() || limit != Limit::Cpu;
+                Some(Ok(CachesOfToday::TooFull(match is_stated {
+                    true => Today::Fails(ChangeBecause::CacheFull { limit, used, allowed }),
+                    false => Today::Unknown(Undecided::CacheFull { used, allowed }),
+                })))
             }
             Note::CacheNotPriced { why, .. } => Some(Err(why)),
             _ => None,

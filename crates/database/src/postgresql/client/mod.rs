@@ -49,7 +49,7 @@ impl Connect for PostgresConnect {
     async fn connect(&self) -> Result<PostgresDriver, String> {
         // What is loaded is brought to its files at the end: by a checkpoint and a stop in order, or by the first
         // commit that waits for the WAL, which is that of the note that all is loaded.
-        let options = if self.loads { &["-c synchronous_commit=off"][..] } else { &[] };
+        let options: &[&str] = if self.loads { &["-c synchronous_commit=off"] } else { &[] };
         let way = Way::to(&self.at, options).map_err(|refusal| refusal.to_string())?;
         let table = Table::new(&self.at.table, self.at.fields);
         let pool = Pool::open(way, table, self.at.request_timeout, self.first_errors.clone()).await;

@@ -22,7 +22,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     println!("processor: {}", processor(found));
     match &found.local_disks {
         Some(disks) => println!("local disks: {}", local(disks)),
-        None => println!("local disks: none"),
+        None => println!("local disks: none in the catalog"),
     }
     match found.ebs {
         Some(e) => {
