@@ -136,7 +136,6 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
     // Nearly all of the data fits: keys that miss are rare, and filling takes long enough to be seen.
     let filled = EXPERIMENT
         .replace("cache = [\"cold\", \"warm\"]", "cache = \"warm\"")
-        .replace("rest_max_s = 12", "rest_max_s = 6")
         .replace("page_cache_mib = 256", "page_cache_mib = 96");
     lab.write("filled.toml", &filled);
     let mut run = lab.spawn(&["run", "filled.toml"]);

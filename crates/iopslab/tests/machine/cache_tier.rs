@@ -57,7 +57,7 @@ fn with_a_cache_killed() -> String {
     let (head, both) = EXPERIMENT.split_once("[[configuration]]").unwrap();
     let (_, cached) = both.split_once("[[configuration]]").unwrap();
     let fault = "[[fault]]\nkind = \"cache-kill\"\nnode = 2\nat_s = 10\nfor_s = 8\n\n[load]";
-    format!("{head}[[configuration]]{cached}").replace("[load]", fault).replace("duration_s = 20", "duration_s = 30")
+    format!("{head}[[configuration]]{cached}").replace("[load]", fault).replace("duration_s = 14", "duration_s = 30")
 }
 
 /// By how much a counter grew in the measured seconds.
