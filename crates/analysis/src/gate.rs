@@ -80,6 +80,9 @@ impl Gate {
         if comparison.same_run {
             obstacles.push(Obstacle::SameRun);
         }
+        if comparison.scales_differ.is_some() {
+            obstacles.push(Obstacle::DifferentScales);
+        }
         if !comparison.hosts_differ.is_empty() {
             obstacles.push(Obstacle::DifferentHosts { facts: comparison.hosts_differ.clone() });
         }

@@ -102,7 +102,7 @@ pub use document::{
     OverallCandidate, PhaseAnalysis, PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis,
     Replaced, ResidualSpread, Scaling, ScalingPoint, Sickness, SkippedCell, Spending, SpendingChange, Status,
     TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadAnswer,
-    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis,
+    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis, workload_facts,
 };
 pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
@@ -140,10 +140,10 @@ pub use evidence::{
 };
 pub use experiment::{
     Arrivals, AwsPair, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels,
-    CostKind, CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, FaultAction, IoLimits, Job,
-    LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind, Own,
-    PageCacheKeeps, Place, Placement, Plan, Provider, Rested, RestsBecause, Section, Setting, Settings, Setup, SetupAt,
-    Setups, TrialShape, VolumeRole, VolumeSetup,
+    CostKind, CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, DiskTooSmall, FaultAction, IoLimits,
+    Job, LEAST_MISSES, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind,
+    Own, PageCacheKeeps, Place, Placement, Plan, Provider, Rested, RestsBecause, Section, Setting, Settings, Setup,
+    SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
 pub use stats::{Estimate, IntervalMethod, Summary};
 
@@ -306,7 +306,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         left_out: plan.left_out.clone(),
         trials,
         configurations,
-        workloads: document::workloads(plan),
+        workloads: document::workload_facts(plan),
         cells,
         findings,
         decision,

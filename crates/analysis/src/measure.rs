@@ -169,8 +169,15 @@ impl TrialMeasurement {
             true => self.service = stated.collect(),
             false => self.response = stated.collect(),
         }
-        let measured_s = self.record.client.as_ref().map_or(0.0, |client| client.measured_s);
-        self.recorded = (imported.stated_ops_per_s * measured_s).round() as u64;
+        let Some(client) = &self.record.client else { return };
+        let by_rate = (imported.stated_ops_per_s * client.measured_s).round() as u64;
+        let completed = client.completed.iter();
+        let samples = completed.map(|(kind, n)| imported.latencies.get(kind).map_or(*n, |stated| stated.samples));
+        let by_latencies: u64 = samples.sum();
+        // Whichever contradicts the counts more.
+        let counted = self.counted();
+        let is_rate = by_rate.abs_diff(counted) >= by_latencies.abs_diff(counted);
+        self.recorded = if is_rate { by_rate } else { by_latencies };
     }
 
     fn add_latencies(&mut self, merged: BTreeMap<Series, Histogram<u64>>) {

@@ -71,6 +71,7 @@ pub fn compare(
         b: b.run.clone(),
         same_run: false,
         same_seed: a.plan.place.is_simulated() && a.plan.place == b.plan.place && a.plan.seed == b.plan.seed,
+        scales_differ: Some((a.plan.scale(), b.plan.scale())).filter(|(a, b)| a != b),
         hosts_differ: hosts_differ(&a.environment, &b.environment),
         differences: differences(a, b),
         not_compared,
@@ -198,6 +199,8 @@ fn differences(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Vec<String> {
     };
     let mut found = Vec::new();
     differ("", &settings(a), &settings(b), &[&a.run, &b.run], &mut found);
+    // Many others follow from it.
+    found.sort_by_key(|line| !line.starts_with("scale:"));
     found
 }
 

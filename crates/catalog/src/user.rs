@@ -438,5 +438,8 @@ fn line_at(text: &str, at: usize) -> usize {
 fn said(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2).filter(|_| message.starts_with("unknown field"));
     let near = quoted.next().and_then(|given| nearest::by_slips(given, quoted, 3, 1).first().copied());
-    near.map_or_else(|| message.to_owned(), |near| format!("{message} (did you mean `{near}`?)"))
+    near.map_or_else(
+        || message.replace("expected f64", "expected a number"),
+        |near| format!("{message} (did you mean `{near}`?)"),
+    )
 }

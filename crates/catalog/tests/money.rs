@@ -143,3 +143,10 @@ fn each_node_holds_the_same_data_whatever_its_disks() {
     assert!((data[1].fill.unwrap() - 1e12 / (1000.0 * 1_073_741_824.0)).abs() < 1e-9);
     assert_eq!(facts().data_per_node(&fleet(&["m5.large"]), 1e12, 1)[0].fill, None);
 }
+
+#[test]
+fn a_text_in_the_place_of_a_number_is_refused_in_plain_words() {
+    let text = "[[instance]]\nname = \"own.large\"\nmemory_gib = \"16 GiB\"\n";
+    let refused = UserCatalog::parse("own.toml", text).unwrap_err().to_string();
+    assert!(refused.contains("expected a number") && !refused.contains("f64"), "{refused}");
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Cluster, Job, Setup};
+use crate::{Cluster, Job, Note, Setup};
 
 /// Room besides the data on each configuration's volumes, bytes.
 const SPARE_BYTES: f64 = 268_435_456.0;
@@ -32,6 +32,21 @@ impl Job {
     pub fn needed_bytes_together(&self) -> u64 {
         let hosts: BTreeSet<u32> = self.started().flat_map(Setup::database_hosts).collect();
         hosts.into_iter().map(|host| self.needed_bytes(host, false)).fold(0, u64::saturating_add)
+    }
+
+    /// The note on a work directory in which all database hosts have so many bytes free, where they need more.
+    pub fn no_room(&self, directory: &str, free_bytes: u64) -> Option<Note> {
+        let needed = self.needed_bytes_together();
+        (needed > free_bytes).then(|| {
+            let (needed, free) = (needed as f64, free_bytes as f64);
+            let message = format!(
+                "a run on this machine needs {:.0} GB of disk in {directory}, which has {:.0} GB free",
+                needed / 1e9,
+                free / 1e9
+            );
+            let advice = "Raise [provider.local] scale, name a larger disk by work_directory, or free some space";
+            Note::new("no_room", message, advice).with([("needed_bytes", needed), ("free_bytes", free)])
+        })
     }
 
     /// Bytes on disk of the largest data set, with its backlog; one replica.
@@ -81,6 +96,8 @@ mod tests {
         assert_eq!(job.needed_bytes(3, false), 0, "no host of the run");
         let each: u64 = (0..3).map(|host| job.needed_bytes(host, false)).sum();
         assert_eq!(job.needed_bytes_together(), each);
+        let is_noted = |free_bytes| job.no_room("/w", free_bytes).is_some();
+        assert_eq!((is_noted(each - 1), is_noted(each)), (true, false));
     }
 
     /// Three nodes of one machine take in three times what one does, each before it removes what others keep.

@@ -222,7 +222,9 @@ fn checkpoints(draft: &Draft, is_first: bool) -> String {
     let why = match is_first {
         true => {
             "# So that each trial has a checkpoint, and the whole pages that are logged after it. A server of yours \
-             has fewer, and\n# writes less; without any a trial writes too little.\n"
+             has fewer, and\n# writes less; without any a trial writes too little.\n# What spares whole pages of the \
+             log (wal_compression, full_page_writes) saves less there than here: to see that,\n# state your server's \
+             own interval, and longer trials.\n"
         }
         false => "",
     };

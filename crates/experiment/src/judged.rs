@@ -1,6 +1,6 @@
 //! What the analysis needs at the least, by its own bounds: reported before anything runs, where a plan has less.
 
-use crate::{ClientCost, Load, LoadLevel, Note, Truth};
+use crate::{ClientCost, Load, LoadLevel, Note, Objective, Truth};
 
 /// Measured seconds below which no trial can be judged for a steady state.
 pub(crate) const JUDGED_FROM_S: f64 = stats::JUDGED_FROM as f64;
@@ -33,6 +33,27 @@ pub(crate) fn highest_rate(levels: &[LoadLevel], scale: f64) -> Option<f64> {
         LoadLevel::Concurrency(_) => None,
     });
     rates.reduce(f64::max)
+}
+
+/// Given rates alone, of which none shows that a demand is carried: one that is held is the least of a capacity.
+pub(crate) fn rates_below_demand(load: &Load, objective: Option<&Objective>) -> Option<Note> {
+    let needed = objective?.capacity_needed()?;
+    let is_rate = |level: &LoadLevel| matches!(level, LoadLevel::Rate { .. });
+    if load.find.is_some() || !load.levels.iter().all(is_rate) {
+        return None;
+    }
+    let most = highest_rate(&load.levels, 1.0)?;
+    (most < needed).then(|| {
+        let message = format!(
+            "no rate shows that the demand is carried with headroom: {most:.0}/s is the highest, and demand / (1 - \
+             headroom) is {needed:.0}/s"
+        );
+        let advice = format!(
+            "Set [load] rate = [{needed:.0}] or more, rate = \"find\", or a concurrency; of one that holds a lower \
+             rate it is not decided whether it carries the demand"
+        );
+        Note::new("rates_below_demand", message, advice).with([("rate", most), ("needed", needed)])
+    })
 }
 
 /// A rate that takes more clients than are stated.

@@ -16,7 +16,7 @@ use crate::{CacheState, Caches, Configuration, Database, Dataset, Experiment, Mo
 /// Misses that differ by no more are the same: the usual margin of what matters (threshold: ours).
 const SAME_MISSES: f64 = 0.05;
 /// So few misses for each operation are as good as none: volumes are hardly read (threshold: ours).
-const LEAST_MISSES: f64 = 0.01;
+pub const LEAST_MISSES: f64 = 0.01;
 
 /// How often a configuration misses its page cache under a workload, as expected by [`PageCache`].
 #[derive(Debug, Clone, PartialEq)]

@@ -13,6 +13,9 @@ use crate::{
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
 const SLACK: f64 = 0.001;
+/// Less money a month, or a smaller share of the price, is not worth a note (thresholds: ours).
+const LEAST_USD: f64 = 1.0;
+const LEAST_SHARE: f64 = 0.01;
 
 /// All static remarks on an experiment; what buys nothing is priced with `catalog`. With a `provider` those on its
 /// runs; without one those on any run, and on a simulated one where the file states a truth. `machine_cpus` are those
@@ -28,6 +31,7 @@ pub fn static_notes(
     let concerns = |note: &&Note| note.provider.is_none() || note.provider == meant;
     let mut notes: Vec<Note> = experiment.notes.iter().filter(concerns).cloned().collect();
     notes.extend(judged::notes(&experiment.load, place.scale(), place.truth()));
+    notes.extend(judged::rates_below_demand(&experiment.load, experiment.objective.as_ref()));
     notes.extend(node_faults(experiment));
     notes.extend(loopback_of_clients(experiment));
     if meant != Some(Provider::Simulated) {
@@ -38,6 +42,7 @@ pub fn static_notes(
     notes.extend(model_notes::notes(experiment));
     notes.extend(before_release(experiment));
     notes.extend(crate::checkpoints::none_in_a_trial(experiment));
+    notes.extend(at_a_crash(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = place.existing().is_some();
     for configuration in &experiment.configurations {
@@ -96,6 +101,21 @@ fn before_release(experiment: &Experiment) -> Vec<Note> {
         Some(Note::new("before_release", message, "It may change until it is released: measure again then"))
     });
     each.collect()
+}
+
+/// Settings that are fast because a crash may cost data: no money, and not for nothing.
+fn at_a_crash(experiment: &Experiment) -> Vec<Note> {
+    let risks = experiment.target.database.product().reports.risks;
+    let each = experiment.configurations.iter().flat_map(|c| risks.iter().map(move |risk| (c, risk)));
+    let taken = each.filter(|(configuration, risk)| {
+        let set = configuration.settings.keys(risk.section).get(risk.key);
+        set.is_some_and(|set| set.value() == risk.value)
+    });
+    let advice = "It costs no money, and is not for nothing: decide whether a crash may";
+    let notes = taken.map(|(configuration, risk)| {
+        Note::new("risk_at_a_crash", Sentence::about(&configuration.name, risk.what), advice)
+    });
+    notes.collect()
 }
 
 /// A contact point that is another machine for each client.
@@ -208,22 +228,26 @@ fn above_instance(
         (None, None) => return None,
     };
     what += &format!(" through {}", configuration.instance.label);
-    if let Some(usd) = wasted(catalog, experiment, configuration, volume) {
-        numbers.insert("wasted_usd_per_month", usd);
-        what += &format!(": {usd:.2} USD a month buy nothing");
+    match wasted(catalog, experiment, configuration, volume) {
+        Some((usd, all)) if usd < LEAST_USD || usd < all * LEAST_SHARE => return None,
+        Some((usd, _)) => {
+            numbers.insert("wasted_usd_per_month", usd);
+            what += &format!(": {usd:.2} USD a month buy nothing");
+        }
+        None => what += ": the rest buys nothing",
     }
-    let advice = "The rest buys nothing; choose a larger instance or a slower volume";
+    let advice = "Choose a larger instance or a slower volume";
     Some(Note::new("volume_above_instance", Sentence::about(&configuration.name, what), advice).with(numbers))
 }
 
-/// The difference in price to a volume of no more than what can be reached; `None` where IOPS and throughput come with
-/// the size.
+/// The difference in price to a volume of no more than what can be reached, and what all of it costs, USD a month;
+/// `None` where IOPS and throughput come with the size.
 fn wasted(
     catalog: &Catalog,
     experiment: &Experiment,
     configuration: &Configuration,
     volume: &ConfiguredVolume,
-) -> Option<f64> {
+) -> Option<(f64, f64)> {
     let bought = volume.order?;
     let least = |bought: Option<f64>, reachable: Option<f64>| Some(bought?.min(reachable?.ceil()));
     let effective = &volume.effective_limits;
@@ -235,8 +259,9 @@ fn wasted(
     };
     let usd = |order| pricing::with_data_volume(catalog, experiment, configuration, volume.count, order);
     // Whole cents: differences of binary fractions are not.
-    let cents = ((usd(bought)? - usd(enough)?) * 100.0).round();
-    (cents >= 1.0).then_some(cents / 100.0)
+    let all = usd(bought)?;
+    let cents = ((all - usd(enough)?) * 100.0).round();
+    (cents >= 1.0).then_some((cents / 100.0, all))
 }
 
 /// Each of several volumes fits the instance's path, but not all of them at the same time.

@@ -28,6 +28,16 @@ pub struct Objective {
     pub headroom: f64,
 }
 
+impl Objective {
+    /// The least capacity that carries the demand with its headroom, whole operations/s of the full-size system; `None`
+    /// without a demand.
+    pub fn capacity_needed(&self) -> Option<f64> {
+        let needed = self.throughput? / (1.0 - self.headroom);
+        // 2,100 / 0.7 is 3,000, and not a hair more.
+        Some(((needed * 1e6).round() / 1e6).ceil())
+    }
+}
+
 /// A bound on one figure of the latency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyObjective {

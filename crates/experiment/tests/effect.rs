@@ -361,3 +361,23 @@ fn what_a_ycsb_file_says_about_the_trial_is_reported() {
         ]
     );
 }
+
+/// A database that is compared with itself would give noise a price.
+#[test]
+fn one_existing_database_runs_on_one_machine_with_one_volume_at_one_price() {
+    let another = |lines: &str| format!("[[configuration]]\nname = \"b\"\n{lines}\n");
+    let of = |target: &str, lines: &str| with("[dataset]", &format!("{target}\n[dataset]")) + &another(lines);
+    let same = "instance = \"r4.4xlarge\"\ndata_volume = { type = \"gp2\", size_gib = 320 }";
+    let larger = "instance = \"r4.4xlarge\"\ndata_volume = { type = \"gp2\", size_gib = 500 }";
+    let postgresql = "[target]\ndatabase = \"postgresql\"\nhosts = [\"db:5432\"]\ndbname = \"app\"\n\
+                      schema = \"lab\"\nuser = \"bench\"";
+    let cql = "[target]\nhosts = [\"h:9042\"]\nkeyspace = \"lab\"";
+    accepted(&of(cql, &format!("{same}\nconsistency = \"one\"")));
+    accepted(&of(postgresql, &format!("{larger}\nhosts = [\"other:5432\"]")));
+    each_refused(&[
+        (of(postgresql, larger), "a and b are the same database (db:5432): only one of them can be what stands there"),
+        (of(postgresql, &format!("{larger}\nhosts = [\"db:5432\"]")), "a and b are the same database (db:5432)"),
+        (of(cql, larger), "a and b are the same database (h:9042)"),
+        (of(cql, &format!("{same}\nprice_usd_per_month = 9.0")), "a and b are the same database (h:9042)"),
+    ]);
+}

@@ -1,6 +1,6 @@
 //! Wrong input is refused with its place, what was expected, and the nearest valid name.
 
-use crate::story::{GOOD, accepted, and, read, refused};
+use crate::story::{GOOD, accepted, and, read, refused, with};
 use experiment::{Aim, ParseContext, Provider, ReadFor, parse};
 
 #[test]
@@ -8,6 +8,26 @@ fn the_good_file_is_good() {
     let experiment = accepted(GOOD);
     assert_eq!(experiment.dataset.payload_bytes(), 1_000_000);
     assert_eq!(experiment.load.repetitions, 3);
+}
+
+#[test]
+fn a_key_of_another_table_is_named_with_it_and_once() {
+    for (table, key, owner) in [
+        ("[dataset]", "[target]\nnodes = 3\n[dataset]", "`nodes` belongs to [[configuration]]"),
+        ("[[configuration]]", "[[configuration]]\nheap_mib = 512", "`heap_mib` belongs to [provider.local]"),
+    ] {
+        let message = refused(&GOOD.replacen(table, key, 1)).to_string();
+        assert!(message.contains(owner), "{message}");
+        assert!(!message.contains("did you mean") && !message.contains("cannot be"), "{message}");
+    }
+    let empty = refused("name = \"x\"\n").to_string();
+    assert!(empty.contains("the key `load` is missing") && empty.contains("`iopslab init`"), "{empty}");
+}
+
+#[test]
+fn the_rule_of_a_volume_has_its_source_once() {
+    let message = refused(&with("size_gib = 320", "size_gib = 320, iops = 5000")).to_string();
+    assert_eq!(message.matches("source").count(), 1, "{message}");
 }
 
 #[test]

@@ -69,6 +69,10 @@ fn a_plan_says_it_from_a_twentieth_on() {
     assert!(found.contains("a under w: 0.39") && found.contains("for each operation here, 0.31"), "{found}");
     assert!(found.contains("(20.0 % of 6250000 records in it, instead of 20.0 % of 100000000)"), "{found}");
     assert!(found.contains("volumes are read 1.2") && found.contains("page_cache = \"same-misses\""), "{found}");
+    assert!(!found.contains("reckoned without"), "{found}");
+    let of_postgresql = text(FULL, 16.0, ZIPFIAN, ("", "")) + "[target]\ndatabase = \"postgresql\"\n";
+    let found = said(&of_postgresql).remove(0);
+    assert!(found.contains("reckoned without shared_buffers and without what updates read"), "{found}");
     assert_eq!(said(&text(FULL, 64.0, "\"uniform\"", ("", ""))), Vec::<String>::new());
 }
 

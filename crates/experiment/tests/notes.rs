@@ -58,6 +58,7 @@ fn trials_without_a_checkpoint_are_reported_where_something_is_written() {
     assert_eq!((found.numbers["interval_s"], found.numbers["trial_s"]), (300.0, 80.0));
     let said = found.to_string();
     assert!(said.starts_with("note: a: a trial begins with a checkpoint and is over after 80 s"), "{said}");
+    assert!(said.contains("or once about 539 MiB are logged"), "{said}");
     assert_eq!(of(postgresql, "", "duration_s = 60", "read = 1.0"), None, "nothing is written");
     assert_eq!(of("", "", "duration_s = 60", writes), None, "Cassandra has none");
     // Each has its own interval.
@@ -206,4 +207,22 @@ fn what_is_true_of_several_configurations_is_said_once_with_their_names() {
     let note = serde_json::to_value(note(&text, "commitlog_on_data_volume", 64.0).unwrap()).unwrap();
     assert_eq!(note["message"], "a, b and 2 others: the commit log shares the data volume");
     assert_eq!(note["about"], serde_json::json!(["a", "b", "c", "d"]));
+}
+
+/// What is fast because a crash may cost data is said before a run.
+#[test]
+fn a_setting_that_risks_data_at_a_crash_is_no_free_one() {
+    for (set, said) in [
+        ("synchronous_commit = \"off\"", "note: a: A crash may lose writes that were acknowledged"),
+        ("full_page_writes = false", "note: a: A crash may leave pages half written"),
+        ("full_page_writes = \"off\"", "note: a: A crash may leave pages half written"),
+        ("synchronous_commit = \"local\"", ""),
+        ("full_page_writes = true", ""),
+    ] {
+        let settings = format!("size_gib = 320 }}\nsettings = {{ postgresql = {{ {set} }} }}");
+        let text = with("size_gib = 320 }", &settings) + "\n[target]\ndatabase = \"postgresql\"\n";
+        let found = notes(&accepted(&text), "risk_at_a_crash", None);
+        assert_eq!(found.len(), usize::from(!said.is_empty()), "{set}: {found:?}");
+        assert!(found.iter().all(|note| note.starts_with(said)), "{set}: {found:?}");
+    }
 }

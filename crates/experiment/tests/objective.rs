@@ -154,3 +154,26 @@ fn a_bound_on_latency_in_a_model_is_remarked_on() {
     let found = notes(&find, "latency_in_a_model", None);
     assert!(found[0].contains("what is found to be carried is the least that production carries"), "{found:?}");
 }
+
+/// A rate that is held is the least of a capacity: with three tenths free 2,100 need 3,000, and 3,000 need 4,286.
+#[test]
+fn rates_that_cannot_show_a_demand_are_remarked_on() {
+    let reported = |load: &str, demand: &str| {
+        let text = format!("{}[objective]\n{demand}\n", story::with("concurrency = [10]", load));
+        notes(&accepted(&text), "rates_below_demand", None)
+    };
+    let below = reported("rate = [1000, 3000]", "throughput = 3000");
+    assert!(below[0].contains("3000/s is the highest, and demand / (1 - headroom) is 4286/s"), "{below:?}");
+    for (load, demand, is_below) in [
+        ("rate = [4285]", "throughput = 3000", true),
+        ("rate = [4286]", "throughput = 3000", false),
+        ("rate = [1000, 4286]", "throughput = 3000", false),
+        ("rate = [3000]", "throughput = 2100", false),
+        ("rate = [3000]", "throughput = 3000\nheadroom = 0", false),
+        ("concurrency = [10]", "throughput = 3000", false),
+        ("rate = \"find\"", "p99_ms = 10\nthroughput = 3000", false),
+        ("rate = [3000]", "p99_ms = 10", false),
+    ] {
+        assert_eq!(reported(load, demand).len(), usize::from(is_below), "{load}, {demand}");
+    }
+}

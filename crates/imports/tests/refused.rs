@@ -58,6 +58,25 @@ fn ycsb() {
     assert!(read(cut).is_ok(), "a workload of reads alone has no [UPDATE]: the counts show what is missing");
 }
 
+/// The returns say what completed; the latencies are of as many as were measured.
+#[test]
+fn operations_of_ycsb_that_are_not_its_returns_are_seen_in_its_samples() {
+    let of = |operations: u64, returns: &str| {
+        let text = format!(
+            "[OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100\n[READ], Operations, {operations}\n\
+             [READ], AverageLatency(us), 700.0\n[READ], MaxLatency(us), 4500\n{returns}"
+        );
+        let found = read(&text).unwrap();
+        (found.completed[&OperationKind::Read], found.latencies[&OperationKind::Read].samples)
+    };
+    let failed = "[READ], Return=OK, 990\n[READ], Return=ERROR, 10\n";
+    assert_eq!(of(1_000, "[READ], Return=OK, 1000\n"), (1_000, 1_000));
+    assert_eq!(of(1_000, ""), (1_000, 1_000));
+    assert_eq!((of(990, failed), of(1_000, failed)), ((990, 990), (990, 990)), "with those that failed, or without");
+    assert_eq!(of(3_000, "[READ], Return=OK, 1000\n"), (1_000, 3_000));
+    assert_eq!(of(400, failed), (990, 400));
+}
+
 /// YCSB's own histogram states the lower edges of its buckets: a p99 of 0 is one below a millisecond.
 #[test]
 fn buckets_of_ycsb_are_read_by_their_upper_edges() {

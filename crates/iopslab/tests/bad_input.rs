@@ -125,12 +125,22 @@ fn an_existing_cluster_without_a_keyspace_is_refused_at_its_place() {
     assert!(stderr.contains("never dropped"), "{stderr}");
 }
 
+/// With its first configuration alone, on whatever stands there.
+fn on_one() -> String {
+    let part = |from: &str, to: &str| {
+        let begin = SIMULATED.find(from).unwrap();
+        &SIMULATED[begin..begin + SIMULATED[begin..].find(to).unwrap()]
+    };
+    part("name = \"simulated\"", "[[configuration]]\nname = \"gp2-3000\"").to_owned()
+        + part("[[workload]]", "[provider.simulated]")
+}
+
 #[test]
 fn nodes_that_cannot_be_reached_are_refused_before_anything_begins() {
     let lab = Laboratory::new();
     let target = |lines: &str| {
         let target = format!("[target]\nhosts = [\"127.0.0.1:1\"]\nkeyspace = \"lab\"\n{lines}\n[dataset]");
-        lab.write("watched.toml", &SIMULATED.replacen("[dataset]", &target, 1));
+        lab.write("watched.toml", &on_one().replacen("[dataset]", &target, 1));
     };
     let said = |arguments: &[&str]| {
         let output = lab.output(arguments);
@@ -161,7 +171,7 @@ fn a_password_that_is_nowhere_is_asked_for_before_anything_begins() {
     let lab = Laboratory::new();
     let target = "[target]\ndatabase = \"postgresql\"\nhosts = [\"127.0.0.1:1\"]\ndbname = \"app\"\nschema = \"lab\"\n\
                   user = \"bench\"\npassword_env = \"NOBODY_SETS_THIS\"\n[dataset]";
-    lab.write("theirs.toml", &SIMULATED.replacen("[dataset]", target, 1));
+    lab.write("theirs.toml", &on_one().replacen("[dataset]", target, 1));
     let output = lab.output(&["run", "theirs.toml"]);
     let stderr = unwrapped(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");

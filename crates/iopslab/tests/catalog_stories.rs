@@ -218,6 +218,10 @@ nodes = 3
 data_volume = { type = "gp3", size_gib = 1000, iops = 16000, mib_per_s = 500 }
 commitlog_volume = { type = "io1", size_gib = 400, iops = 20000 }
 [[configuration]]
+name = "hardly-too-fast"
+instance = "r4.2xlarge"
+data_volume = { type = "gp3", size_gib = 1000, iops = 12050 }
+[[configuration]]
 name = "disks-unused"
 instance = "i3.2xlarge"
 data_volume = { type = "gp3", size_gib = 1000 }
@@ -236,8 +240,11 @@ duration_s = 10
     let notes = plan["notes"].as_array().unwrap();
     let wasted: Vec<f64> = notes.iter().filter_map(|n| n["numbers"]["wasted_usd_per_month"].as_f64()).collect();
     // r4.2xlarge: 12,000 IOPS and 212.5 MB/s. gp3: 4,000 IOPS at 0.005 and 297 MiB/s at 0.04; io1: 8,000 IOPS at 0.065;
-    // three nodes.
+    // three nodes. 50 IOPS for 0.25 a month are not worth a note.
     assert_eq!(wasted, [95.64, 1560.0], "{notes:?}");
+    let advice = notes.iter().filter(|n| n["rule"] == "volume_above_instance").map(|n| n.to_string());
+    assert!(advice.clone().all(|note| !note.contains("rest buys nothing")), "{notes:?}");
+    assert_eq!(advice.count(), 2, "{notes:?}");
     let of = |rule: &str| notes.iter().filter(|n| n["rule"] == rule).count();
     assert_eq!((of("volumes_above_instance"), of("local_disks_unused")), (1, 1), "{notes:?}");
 }

@@ -71,6 +71,7 @@ fn one_file_states_what_it_states_and_no_limit() {
     lab.write("ycsb-result.txt", SCYLLA);
     let message = refused(&lab, &["ycsb-result.txt"]);
     assert!(message.contains("ycsb-result.txt: the file states neither threads nor a rate"), "{message}");
+    assert!(!message.contains("ycsb-result.txt: ycsb-result.txt"), "{message}");
 
     let document = imported(&lab, &["ycsb-result.txt", "--threads", "8"]);
     assert_eq!(document["provider"], "imported");
@@ -97,6 +98,27 @@ fn one_file_states_what_it_states_and_no_limit() {
     let sized = lab.output(&["size", &run, "--throughput", "1000", "--read-share", "0.5", "--data", "10GB"]);
     assert_eq!(sized.status.code(), Some(2), "{}", String::from_utf8_lossy(&sized.stdout));
     assert!(said(&sized).contains("was imported: what an operation takes"), "{}", said(&sized));
+}
+
+/// A count, the returns and the throughput of one file say the same, or it is not to be used.
+#[test]
+fn a_file_that_contradicts_itself_says_so() {
+    let lab = Laboratory::new();
+    lab.write("raised.txt", &ycsb(2_000.0).replace("[READ], Operations, 100000", "[READ], Operations, 1100000"));
+    let document = imported(&lab, &["raised.txt"]);
+    assert_eq!(findings(&document, "counts_disagree"), 1, "{:#}", document["findings"]);
+    assert!(!document["findings"].to_string().contains("report it as a defect"), "{:#}", document["findings"]);
+}
+
+/// What to do about another tool's run is said of that tool, not of an experiment file that there is none of.
+#[test]
+fn threads_that_were_stated_wrong_are_said_to_be_wrong() {
+    let lab = Laboratory::new();
+    lab.write("ycsb-result.txt", SCYLLA);
+    let document = imported(&lab, &["ycsb-result.txt", "--threads", "64"]);
+    let all = document["findings"].as_array().unwrap();
+    let advice = all.iter().find(|finding| finding["rule"] == "little").unwrap()["advice"].as_str().unwrap();
+    assert!(advice.contains("about 8 were in flight") && !advice.contains("[load]"), "{advice}");
 }
 
 /// Whoever measured them did not mix their order: repetitions are not pairs.

@@ -5,7 +5,7 @@
 mod support;
 
 use serde_json::Value;
-use support::Laboratory;
+use support::{Exits, Laboratory};
 
 const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 
@@ -72,6 +72,23 @@ fn a_plan_warns_of_what_cannot_be_tested_and_of_what_this_machine_cannot_carry()
     assert!(refused.contains("raise provider.local.scale"), "{refused}");
     assert!(!refused.contains("Estimated time"), "a refusal shows no plan: {refused}");
     assert!(!lab.path().join("runs").exists());
+}
+
+/// It was found by the run alone.
+#[test]
+fn a_plan_warns_of_a_data_set_that_this_disk_has_no_room_for() {
+    let lab = Laboratory::new();
+    lab.write("own.toml", RAID);
+    for (records, expected) in [("1000", 0), ("1_000_000_000_000", 1)] {
+        let set = format!("dataset.records={records}");
+        let plan = lab.exits(0, &["plan", "own.toml", "--format", "json", "--set", &set]).json();
+        let notes = of_rule(&plan["notes"], "no_room");
+        assert_eq!(notes.len(), expected, "{plan:#}");
+        for note in notes {
+            let number = |name: &str| note["numbers"][name].as_f64().unwrap();
+            assert!(number("needed_bytes") > 1e15 && number("free_bytes") < 1e15, "{note:#}");
+        }
+    }
 }
 
 #[test]
@@ -406,6 +423,56 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
         let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(part), "{more:?}: {stderr}");
     }
+}
+
+/// The file of `init --data 200GB` has fewer records than it stands for, and once got their curve.
+#[test]
+fn a_curve_of_records_that_stand_for_more_is_refused_with_what_to_ask_instead() {
+    let lab = Laboratory::new();
+    let all = include_str!("../../../examples/quickstart.toml");
+    let stated = "records = 9_600_000";
+    assert_eq!(all.matches(stated).count(), 1, "{all}");
+    let fewer = all.replace(stated, "records = 960_000\nstands_for_records = 9_600_000");
+    lab.write("own.toml", &fewer);
+    let refused = lab.exits(2, &["plan", "own.toml", "--cache-curve"]).stderr;
+    let said = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = "[dataset] stands_for_records = 9600000: a curve of records = 960000 would be that of another data set";
+    assert!(said.contains(why) && said.contains("--set dataset.records=9600000"), "{refused}");
+
+    let advised = ["plan", "own.toml", "--cache-curve", "--set", "dataset.records=9600000"];
+    let curve = lab.exits(0, &advised).stdout;
+    lab.write("all.toml", all);
+    assert_eq!(curve, lab.exits(0, &["plan", "all.toml", "--cache-curve"]).stdout);
+}
+
+/// Distributions that are not stated are named, too; the table once had the page cache that was there before.
+#[test]
+fn a_plan_says_what_workloads_are_and_the_page_caches_that_they_will_have() {
+    let lab = Laboratory::new();
+    let text = include_str!("../../../examples/quickstart.toml");
+    let planned = |text: &str| {
+        lab.write("own.toml", text);
+        let said = lab.iopslab(&["plan", "own.toml"]).env("COLUMNS", "200").exits(0).stdout;
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = planned(text);
+    assert!(said.contains("Workloads: read-heavy: 80 % read, 20 % update, uniform keys Data set"), "{said}");
+    assert!(said.contains(" 256 MiB page cache"), "{said}");
+
+    let zipfian = text.replace("distribution = \"uniform\"", "");
+    let kept = zipfian.replace("page_cache_mib = 256", "page_cache_mib = 256\npage_cache = \"same-misses\"");
+    let said = planned(&kept);
+    assert!(said.contains("Workloads: read-heavy: 80 % read, 20 % update, zipfian keys (0.99) Data set"), "{said}");
+    let (_, sizes) = said.split_once("to miss as often as at full scale: ").unwrap();
+    let (size, _) = sizes.split_once(" under read-heavy").unwrap();
+    assert!(said.contains(&format!(" {size} page cache")) && !said.contains("256 MiB page cache"), "{said}");
+
+    // Of uniform keys the same share misses as often.
+    let even = "[[workload]]\nname = \"even\"\nread = 1.0\ndistribution = \"uniform\"\n\n[load]";
+    let both = kept.replace("[load]", even);
+    let said = planned(&both);
+    assert!(said.contains("zipfian keys (0.99); even: 100 % read, uniform keys Data set"), "{said}");
+    assert!(said.contains(&format!(" MiB to {size} page cache")), "{said}");
 }
 
 /// A snapshot that is the data set is looked at when the experiment is read: what is in it stands in the plan, and what

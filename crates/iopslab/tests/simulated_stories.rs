@@ -235,6 +235,20 @@ fn runs_of_different_things_are_not_compared() {
 }
 
 #[test]
+fn runs_of_different_scales_are_compared_behind_a_warning() {
+    let lab = Laboratory::new();
+    let of = |scale: u32| {
+        let text = format!("{EXPERIMENT}[provider.local]\nscale = {scale}\n");
+        simulate(&lab, &format!("at-{scale}"), &text).display().to_string()
+    };
+    let (two, four) = (of(2), of(4));
+    let shown = lab.exits(0, &["compare", &two, &four]).stdout;
+    assert!(shown.contains("the scales differ (1:2 and 1:4)"), "{shown}");
+    let document = lab.exits(0, &["--format", "json", "compare", &two, &four]).json();
+    assert_eq!(document["differences"][0], "scale: 2.0 -> 4.0");
+}
+
+#[test]
 fn an_invalid_trial_is_not_counted_among_the_valid_ones_that_are_too_short() {
     let lab = Laboratory::new();
     let short = EXPERIMENT.replace("duration_s = 45", "duration_s = 16");

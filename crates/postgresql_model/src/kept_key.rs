@@ -69,7 +69,8 @@ const KEPT: &[Kept] = &[
     (
         "fsync",
         "a commit that no volume has taken would be measured as one that it has",
-        "synchronous_commit = \"off\" says that a commit need not wait for its volume",
+        "synchronous_commit = \"off\" measures commits that do not wait for their volume; a crash may lose what they \
+         acknowledged just before",
     ),
     (
         "restart_after_crash exit_on_error data_sync_retry ignore_* zero_damaged_pages allow_* \

@@ -33,6 +33,8 @@ pub const MOST_IN_FLIGHT: u32 = 900;
 const CHECKPOINT_TIMEOUT: &str = "checkpoint_timeout";
 /// Where it is not set: five minutes (PostgreSQL's default).
 const CHECKPOINT_S: f64 = 300.0;
+/// `checkpoint_completion_target` where it is not set (PostgreSQL's default from version 14 on).
+const CHECKPOINT_COMPLETION: f64 = 0.9;
 
 /// PostgreSQL.
 pub static POSTGRESQL: Product = Product {
@@ -66,6 +68,7 @@ pub static POSTGRESQL: Product = Product {
         setting: (CONF, CHECKPOINT_TIMEOUT),
         least: "30s",
         interval_s: checkpoint_interval_s,
+        log_share: checkpoint_log_share,
     }),
     lacks: &[
         Lack::Clusters,
@@ -95,6 +98,14 @@ fn checkpoint_interval_s(settings: &Settings) -> f64 {
     stated.and_then(|stated| amount(Unit::of_settings("s"), stated.value())).unwrap_or(CHECKPOINT_S)
 }
 
+/// Of `max_wal_size`: 1 / (1 + `checkpoint_completion_target`), so that what is logged while a checkpoint is spread
+/// over its time fits too (PostgreSQL, `CalculateCheckpointSegments` in `xlog.c`). What is stated was checked before.
+fn checkpoint_log_share(settings: &Settings) -> f64 {
+    let stated = conf(settings).get("checkpoint_completion_target");
+    let target = stated.and_then(|stated| stated.value().parse().ok()).unwrap_or(CHECKPOINT_COMPLETION);
+    1.0 / (1.0 + target)
+}
+
 /// No setting changes the size of a page.
 fn no_other_unit(_: &Settings) -> Option<f64> {
     None
@@ -120,6 +131,19 @@ mod tests {
             interval_s(&Settings::default().with(CONF, product::Section::Keys(keys)))
         };
         assert_eq!([set("30s"), set("15min"), set("90"), interval_s(&Settings::default())], [30.0, 900.0, 90.0, 300.0]);
+    }
+
+    #[test]
+    fn a_checkpoint_comes_before_the_log_has_reached_its_goal() {
+        let log_share = POSTGRESQL.checkpoints.expect("it has checkpoints").log_share;
+        let set = |value: &str| {
+            let keys = BTreeMap::from([("checkpoint_completion_target".to_owned(), Setting::Value(value.to_owned()))]);
+            log_share(&Settings::default().with(CONF, product::Section::Keys(keys)))
+        };
+        assert_eq!(
+            [set("0"), set("1.0"), set("0.9"), log_share(&Settings::default())],
+            [1.0, 0.5, 1.0 / 1.9, 1.0 / 1.9]
+        );
     }
 
     #[test]

@@ -171,6 +171,8 @@ pub struct CheckpointRules {
     pub least: &'static str,
     /// Seconds from one to the next, by a node's settings.
     pub interval_s: fn(&Settings) -> f64,
+    /// Share of the log's goal that is written until one comes earlier, by a node's settings.
+    pub log_share: fn(&Settings) -> f64,
 }
 
 /// Something that an experiment may state, and not every product can be asked for.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use analysis::{
     BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Job, Own, Place, Plan, SetupAt, Setups, VolumeSetup,
-    each_once,
+    each_once, workload_facts,
 };
 
 use crate::document::section::Section;
@@ -67,11 +67,11 @@ fn matrix(plan: &Plan) -> Vec<String> {
     };
     let mut lines = vec![format!("{}: {trials}", plan.experiment)];
     lines.extend(plan.question.clone());
-    let workloads: Vec<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
+    let workloads = workload_facts(plan).into_iter().map(|w| format!("{}: {}", w.name, w.description));
     lines.push(cells(plan));
     lines.extend(plan.left_out.as_ref().map(|out| format!("Left out (`only` of [load]): {out}")));
     lines.extend([
-        format!("Workloads: {}", workloads.join(", ")),
+        format!("Workloads: {}", workloads.collect::<Vec<_>>().join("; ")),
         match &plan.own {
             Some(own) => own_data_set(plan, own),
             None => format!(
@@ -84,8 +84,6 @@ fn matrix(plan: &Plan) -> Vec<String> {
             ),
         },
     ]);
-    let replayed = plan.workloads.iter().filter_map(|workload| Some((&workload.name, workload.replayed.as_ref()?)));
-    lines.extend(replayed.map(|(name, replayed)| format!("{name}: {replayed}")));
     lines.extend(plan.data_set_store.iter().map(store));
     let operations = plan.shape.operations;
     let operations = operations.map(|n| format!(" or {}, whichever ends first", several(n, "operation")));
@@ -197,15 +195,15 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
     };
     rows("", setups.iter())
         .text("Configuration", |s| s.configuration.clone())
-        .text(column(database).wide().drop(1), |s| machine(s, &main_memory))
+        .text(column(database).wide().drop(1), |s| machine(plan, s, &main_memory))
         .text(column(limits).wide(), |s| volumes(s))
         .number("$/month", |s| price(plan, &s.configuration))
 }
 
 /// What a configuration's database has of its machine.
-fn machine(setup: &analysis::Setup, main_memory: &str) -> String {
+fn machine(plan: &Plan, setup: &analysis::Setup, main_memory: &str) -> String {
     match &setup.at {
-        SetupAt::Shared | SetupAt::Bought { .. } => started(setup, main_memory),
+        SetupAt::Shared | SetupAt::Bought { .. } => started(plan, setup, main_memory),
         SetupAt::Existing { contact_points, watched } => {
             let stated = format!(
                 "exists: {}\nstated: {}{} CPUs,\n{} memory",
@@ -224,8 +222,17 @@ fn machine(setup: &analysis::Setup, main_memory: &str) -> String {
     }
 }
 
-/// The same of one that the run starts.
-fn started(setup: &analysis::Setup, main_memory: &str) -> String {
+/// The same of one that the run starts; memory and page cache as trials of each workload have them, from the least to
+/// the most.
+fn started(plan: &Plan, setup: &analysis::Setup, main_memory: &str) -> String {
+    let workloads = plan.workloads.iter();
+    let of_trials: Vec<_> = workloads.map(|w| plan.caches.setup(setup, &w.name, &plan.dataset)).collect();
+    let size = |of: fn(&analysis::Setup) -> u64| {
+        let sizes = of_trials.iter().map(of);
+        let least = bytes(sizes.clone().min().unwrap_or_else(|| of(setup)) as f64);
+        let most = bytes(sizes.max().unwrap_or_else(|| of(setup)) as f64);
+        if least == most { most } else { format!("{least} to {most}") }
+    };
     let caches = setup.cache_tier.as_ref().map(|tier| {
         format!(
             "\ncache tier: {} of\n{} CPUs, {} for items",
@@ -239,9 +246,9 @@ fn started(setup: &analysis::Setup, main_memory: &str) -> String {
         cluster(setup),
         given(setup.cpus),
         if setup.cpus == 1.0 { "CPU" } else { "CPUs" },
-        bytes(setup.memory_limit_bytes as f64),
+        size(|s| s.memory_limit_bytes),
         bytes(setup.heap_bytes as f64),
-        bytes(setup.page_cache_budget_bytes as f64),
+        size(|s| s.page_cache_budget_bytes),
         caches.unwrap_or_default()
     )
 }

@@ -114,8 +114,8 @@ fn with_or_without_cache(answer: &Sizing) -> Option<String> {
     );
     Some(match find(answer.choice.cheapest_without_cache.as_ref()) {
         Some(without) => format!(
-            "{machines} Without: {} database machines ({}), {} USD a month; the cache makes it {} times the money.",
-            given(without.nodes.into()),
+            "{machines} Without: {} ({}), {} USD a month; the cache makes it {} times the money.",
+            counted(without.nodes, "database machine", "database machines"),
             without.title(),
             usd(without.usd_per_month),
             number(with.usd_per_month / without.usd_per_month)
@@ -189,9 +189,10 @@ fn target(answer: &Sizing) -> String {
         Survive::None => "nothing may be down".to_owned(),
         down => format!("quorum and target with {down} down"),
     };
+    let level = t.consistency.name().to_uppercase();
     format!(
-        "{} operations/s, {} reads{p99}; {} of payload{growth} in {} over {}; {} % headroom, {survive}, disks at most \
-        {} % full",
+        "{} operations/s, {} reads at {level} (the run's level, unless --consistency states another){p99}; {} of \
+         payload{growth} in {} over {}; {} % headroom, {survive}, disks at most {} % full",
         given(t.operations_per_s),
         whole_percent(t.read_share),
         amount(t.data_bytes),

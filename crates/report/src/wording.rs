@@ -36,11 +36,15 @@ pub fn advice(finding: &Finding) -> String {
     words(&finding.remark).1.to_owned()
 }
 
-/// The same in a report: nothing is to be done about the machines of a simulation.
+/// The same in a report: nothing is to be done about the machines of a simulation, and an imported run has no
+/// experiment file.
 pub fn advice_in(analysis: &Analysis, finding: &Finding) -> String {
-    match analysis.provider == Provider::Simulated && OF_A_MACHINE.contains(&finding.rule()) {
-        true => "No machine did this: the simulated truth states it ([provider.simulated]).".to_owned(),
-        false => advice(finding),
+    match analysis.provider {
+        Provider::Simulated if OF_A_MACHINE.contains(&finding.rule()) => {
+            "No machine did this: the simulated truth states it ([provider.simulated]).".to_owned()
+        }
+        Provider::Imported => imported::advice(&finding.remark).unwrap_or_else(|| advice(finding)),
+        _ => advice(finding),
     }
 }
 

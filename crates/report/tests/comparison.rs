@@ -62,3 +62,14 @@ fn both_forms_say_the_same_and_the_terminal_keeps_its_width() {
         "what all rows have in common stands above them: {markdown}"
     );
 }
+
+#[test]
+fn different_scales_are_said_before_any_figure() {
+    let mut comparison = story();
+    let said = "Note: the scales differ (1:8 and 1:32): throughputs and latencies are those of different models";
+    assert!(!comparison_markdown(&comparison).contains("the scales differ"));
+    comparison.scales_differ = Some((8.0, 32.0));
+    let markdown = comparison_markdown(&comparison);
+    let note = markdown.find(said).unwrap_or_else(|| panic!("{markdown}"));
+    assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");
+}

@@ -116,6 +116,8 @@ fn what_a_setting_of_postgresql_risks_is_reported_with_it() {
     };
     analysis.configurations[1].settings = off();
     assert!(told_of(&analysis).contains(risk), "{}", told_of(&analysis));
+    let lead = "First, for no money but safety at a crash: gp3-4k instead of gp3";
+    assert!(told_of(&analysis).starts_with(lead), "{}", told_of(&analysis));
     analysis.configurations[0].settings = off();
     assert!(!told_of(&analysis).contains("A crash"), "both risk it");
 }

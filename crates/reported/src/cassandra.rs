@@ -127,4 +127,5 @@ pub static REPORTS: Reports = Reports {
                   each read of the table on a node, how many SSTables were merged, and how often a bloom filter let it \
                   into one without the row; the bytes of the SSTables that flushes and compactions have written.",
     main_memory: "Heap",
+    risks: &[],
 };

@@ -15,4 +15,4 @@ mod statement;
 
 pub use all::{ALL, charts};
 pub use reported::Reported;
-pub use statement::{Chart, Figure, Kind, Meaning, Nodes, Of, Place, Reports, Series};
+pub use statement::{Chart, Figure, Kind, Meaning, Nodes, Of, Place, Reports, Risk, Series};

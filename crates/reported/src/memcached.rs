@@ -40,4 +40,5 @@ pub static REPORTS: Reports = Reports {
     background: &[],
     how_to_read: "",
     main_memory: "",
+    risks: &[],
 };

@@ -1,6 +1,6 @@
 //! What PostgreSQL reports.
 
-use crate::statement::{Chart, Figure, Of, Reports, Series, background, kept, lookups, series};
+use crate::statement::{Chart, Figure, Of, Reports, Risk, Series, background, kept, lookups, series};
 
 series! {
     /// Pages of the data set's database that were asked for, in `shared_buffers` or not.
@@ -108,4 +108,20 @@ pub static REPORTS: Reports = Reports {
                   of the pages asked for were in shared_buffers; what is read from files comes from the page cache or \
                   a device; what backends write they write while a client waits.",
     main_memory: "shared_buffers",
+    // PostgreSQL: "Asynchronous Commit", and "Write Ahead Log", Settings.
+    risks: &[
+        Risk {
+            section: "postgresql",
+            key: "synchronous_commit",
+            value: "off",
+            what: "A crash may lose writes that were acknowledged just before (synchronous_commit = off)",
+        },
+        Risk {
+            section: "postgresql",
+            key: "full_page_writes",
+            value: "off",
+            what: "A crash may leave pages half written, which cannot be recovered, unless volumes write 8 KiB at once \
+                   or not at all (full_page_writes = off)",
+        },
+    ],
 };

@@ -16,6 +16,21 @@ pub struct Reports {
     pub how_to_read: &'static str,
     /// What its main memory is called, as a table's head has it.
     pub main_memory: &'static str,
+    /// Settings that are fast because a crash may cost data.
+    pub risks: &'static [Risk],
+}
+
+/// A setting that is fast because a crash may cost data.
+#[derive(Debug)]
+pub struct Risk {
+    /// The section that it is set in.
+    pub section: &'static str,
+    /// Its key there.
+    pub key: &'static str,
+    /// The value that risks it.
+    pub value: &'static str,
+    /// What a crash may do then, without a full stop: `A crash may ...`.
+    pub what: &'static str,
 }
 
 /// Something that a database says of itself about once a second. What it does not say is missing, never zero.

@@ -23,6 +23,9 @@ pub struct Comparison {
     /// no noise is.
     #[serde(default)]
     pub same_seed: bool,
+    /// N of the 1:N models of the first run and the second, where they differ: figures are those of different models.
+    #[serde(default)]
+    pub scales_differ: Option<(f64, f64)>,
     /// What is known to differ between the runs: settings, machine.
     pub differences: Vec<String>,
     /// Facts by which the two machines differ: their difference is part of every change. Empty where they are alike as
@@ -130,6 +133,8 @@ pub enum Obstacle {
     NothingCompared,
     /// Both are one run.
     SameRun,
+    /// The runs measured models of different scales.
+    DifferentScales,
     /// Cells that only one of the runs has, or has valid trials of.
     CellsMissing {
         /// How many.

@@ -213,7 +213,7 @@ pub struct WorkloadFacts {
 }
 
 /// The workloads of a plan, for people.
-pub(crate) fn workloads(plan: &Plan) -> Vec<WorkloadFacts> {
+pub fn workload_facts(plan: &Plan) -> Vec<WorkloadFacts> {
     plan.workloads
         .iter()
         .map(|w| {

@@ -1,6 +1,6 @@
 //! The answer as values: which configuration to run, why, and what it does not know. Crate `report` puts it into words.
 
-use experiment::{LatencyFigure, LoadLevel, OperationKind, VolumeRole};
+use experiment::{DiskTooSmall, LatencyFigure, LoadLevel, OperationKind, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use super::bound::LimitedHere;
@@ -415,6 +415,11 @@ pub struct WouldDecide {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "doubt")]
 pub enum Doubt {
+    /// Nodes whose disks have no room for their part of the data at full scale: nobody would buy them.
+    DiskTooSmall {
+        /// Those of these configurations.
+        configurations: Vec<DiskTooSmall>,
+    },
     /// A bound on latency decided, and latencies are those of a 1:N model.
     LatencyInModel {
         /// N.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use experiment::{CpuShare, ModelMisses};
+use experiment::{CpuShare, DiskTooSmall, ModelMisses};
 use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
@@ -158,13 +158,28 @@ impl Answer<'_> {
         Some(Doubt::CpusRaised { configurations, most_scale })
     }
 
+    /// Measured configurations whose disks would not hold the data at full scale.
+    fn disks_too_small(&self) -> Vec<DiskTooSmall> {
+        let is_measured = |of: &DiskTooSmall| {
+            let mut cells = self.cells.iter().filter(|cell| cell.valid_trials > 0);
+            cells.any(|cell| cell.configuration == of.configuration)
+        };
+        self.plan.disks_too_small().into_iter().filter(is_measured).collect()
+    }
+
     pub(super) fn doubts(
         &self,
         all: &[WorkloadAnswer],
         everywhere: &[OverallCandidate],
         run: Option<&str>,
     ) -> Vec<Doubt> {
-        let mut doubts: Vec<Doubt> = self.latency_in_model(all).into_iter().collect();
+        let configurations = self.disks_too_small();
+        let candidates = candidates(all, run);
+        let is_candidate = configurations.iter().any(|of| candidates.contains(of.configuration.as_str()));
+        let too_small = (!configurations.is_empty()).then_some(Doubt::DiskTooSmall { configurations });
+        // First where it is about what is recommended.
+        let (first, later) = if is_candidate { (too_small, None) } else { (None, too_small) };
+        let mut doubts: Vec<Doubt> = first.into_iter().chain(self.latency_in_model(all)).collect();
         if self.plan.place.is_simulated() {
             doubts.push(Doubt::Simulated);
         }
@@ -228,13 +243,14 @@ impl Answer<'_> {
             doubts.push(Doubt::TooShort { trials: short, valid: self.trials.valid });
         }
         doubts.extend(self.without_checkpoint());
-        for configuration in candidates(all, run).into_iter().filter(|c| self.is_on_local_disks(c)) {
+        for configuration in candidates.into_iter().filter(|c| self.is_on_local_disks(c)) {
             doubts.push(Doubt::LocalDisks { configuration: configuration.to_owned() });
         }
         let batches = self.batches();
         if batches.len() > 1 && !self.plan.place.is_imported() {
             doubts.push(Doubt::Batches { batches });
         }
+        doubts.extend(later);
         doubts.extend(self.model_misses());
         doubts.extend(self.cpus_raised());
         let limited = self.limited_here();

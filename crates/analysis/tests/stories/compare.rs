@@ -113,8 +113,14 @@ fn what_differs_between_the_runs_is_named() {
     let comparison = compare(&run(&before, &trials), &run(&after, &trials));
     assert_eq!(
         comparison.differences,
-        ["configurations.gp2-320.data.limits.read_iops: 60.0 -> 90.0", "scale: 16.0 -> 8.0"]
+        ["scale: 16.0 -> 8.0", "configurations.gp2-320.data.limits.read_iops: 60.0 -> 90.0"],
+        "what others follow from is first"
     );
+    assert_eq!(comparison.scales_differ, Some((16.0, 8.0)));
+    let decided = Gate::parse("throughput < -50%").unwrap().decide(&comparison);
+    assert_eq!((decided.outcome, decided.obstacles), (GateOutcome::Inconclusive, vec![Obstacle::DifferentScales]));
+    let alike = compare(&run(&before, &trials), &run(&before, &trials));
+    assert_eq!(alike.scales_differ, None);
 }
 
 /// Two runs that have nothing to do with each other: what only one of them has is named, its whole description is not

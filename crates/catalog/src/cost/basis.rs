@@ -107,7 +107,7 @@ impl fmt::Display for Basis {
             write!(f, ", {name} at {usd} USD an hour as stated")?;
         }
         if self.ebs_optimised {
-            write!(f, ", EBS optimisation paid")?;
+            write!(f, ", EBS optimisation paid where it costs extra")?;
         }
         Ok(())
     }

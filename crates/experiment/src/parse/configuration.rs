@@ -242,8 +242,7 @@ fn of_type(
     let rules = rules(kind, raw.era.as_deref(), &span, mistakes)?;
     match catalog::resolve_volume_by(rules, &request) {
         Err(error) => {
-            let help = format!("source of the rule: {}", error.source_of_rule);
-            mistakes.add_within(&span, error.field.name(), error.to_string(), help);
+            mistakes.add_within(&span, error.field.name(), error.to_string(), "");
             None
         }
         Ok(resolved) => {

@@ -259,4 +259,36 @@ pub(super) fn fits(
             return;
         }
     }
+    stands_there(hosts, file, configurations, mistakes);
+}
+
+/// Of what one database runs on there is one truth: else it would be compared with itself, and noise get a price.
+fn stands_there(
+    hosts: &Spanned<Vec<String>>,
+    file: &raw::Experiment,
+    configurations: &[Option<Configuration>],
+    mistakes: &mut Collector<'_>,
+) {
+    let points = |c: &Configuration| c.hosts.clone().unwrap_or_else(|| hosts.get_ref().clone());
+    let is_unlike = |one: &Configuration, other: &Configuration| {
+        one.instance != other.instance
+            || one.data_volume != other.data_volume
+            || one.commitlog_volume != other.commitlog_volume
+            || one.price_usd_per_month != other.price_usd_per_month
+    };
+    let each = configurations.iter().zip(&file.configuration);
+    let all: Vec<_> = each.filter_map(|(checked, raw)| Some((checked.as_ref()?, raw))).collect();
+    for (at, (one, raw)) in all.iter().enumerate() {
+        let earlier = all.iter().take(at).find(|(other, _)| points(other) == points(one) && is_unlike(other, one));
+        if let Some((other, _)) = earlier {
+            let what = format!(
+                "{} and {} are the same database ({}): only one of them can be what stands there",
+                other.name,
+                one.name,
+                points(one).join(", ")
+            );
+            mistakes.add(raw.span(), what, "state `hosts` of its own for each, or remove what does not stand there");
+            return;
+        }
+    }
 }

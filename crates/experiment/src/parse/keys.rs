@@ -13,6 +13,12 @@ use crate::raw;
 
 use super::kinds::{Stands, wrong_kind};
 
+/// Where to get a file that has all tables.
+pub(super) const WHOLE_ONE: &str = "`iopslab init` writes a whole experiment";
+
+/// Keys that are looked for in other tables, and those that have them.
+const ELSEWHERE: [(&str, &str); 2] = [("nodes", "[[configuration]]"), ("heap_mib", "[provider.local]")];
+
 /// The file as it is typed, or `None` where it cannot be read any further.
 pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
     let mut document = match DeTable::parse(text) {
@@ -27,12 +33,19 @@ pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Expe
             Err(error) => error,
         };
         let span = error.span().unwrap_or(0..0);
-        let (message, help) = explain(error.message(), key_of(document.get_ref(), &span));
-        mistakes.add(span.clone(), message, help);
-        let valid = match unknown_key(error.message()) {
-            Some((_, valid)) => valid,
-            None => return None,
+        let unknown = unknown_key(error.message());
+        let elsewhere = unknown.as_ref().and_then(|(given, _)| ELSEWHERE.iter().find(|(key, _)| key == given));
+        let (message, help) = match elsewhere {
+            Some((key, table)) => (format!("`{key}` belongs to {table}"), String::new()),
+            None if error.message() == "missing field `load`" => {
+                ("the key `load` is missing".to_owned(), WHOLE_ONE.to_owned())
+            }
+            None => explain(error.message(), key_of(document.get_ref(), &span)),
         };
+        mistakes.add(span.clone(), message, help);
+        let (_, valid) = unknown?;
+        // What belongs elsewhere was not meant for a key here.
+        let valid = if elsewhere.is_some() { Vec::new() } else { valid };
         if !replace(document.get_mut(), &span, &valid) {
             return None;
         }

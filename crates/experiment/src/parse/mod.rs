@@ -304,8 +304,8 @@ fn dataset(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Dataset {
         && file.workload.iter().all(|workload| workload.own().is_none() && workload.replay.is_none())
     {
         // Without a place it is not stated at all.
-        let missing = if given.span() == (0..0) { "dataset" } else { "records" };
-        mistakes.add(given.span(), format!("the key `{missing}` is missing"), "");
+        let (missing, help) = if given.span() == (0..0) { ("dataset", keys::WHOLE_ONE) } else { ("records", "") };
+        mistakes.add(given.span(), format!("the key `{missing}` is missing"), help);
     }
     Dataset {
         records: mistakes.integer(&given.records, "records", 1..=1_000_000_000_000, 1) as u64,

@@ -185,7 +185,10 @@ impl File {
         let mut latencies = BTreeMap::new();
         for (kind, section) in sections {
             let stated = section.latency(&mut left_out).zip(completed.get(kind));
-            latencies.extend(stated.map(|(stated, n)| (*kind, evidence::StatedLatency { samples: *n, ..stated })));
+            let of_kind = |(stated, n): (evidence::StatedLatency, &u64)| {
+                (*kind, evidence::StatedLatency { samples: section.samples(*n), ..stated })
+            };
+            latencies.extend(stated.map(of_kind));
         }
         left_out.sort();
         left_out.dedup();

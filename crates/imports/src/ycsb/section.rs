@@ -117,6 +117,17 @@ impl Section {
         })
     }
 
+    /// Samples behind its latencies, where `completed` of its operations are no halves of read-modify-writes: as many
+    /// more or fewer than these as `Operations` differs from the returns.
+    pub fn samples(&self, completed: u64) -> u64 {
+        let returned = self.completed();
+        let all = self.failed().fold(returned, |sum, (_, n)| sum.saturating_add(n));
+        match self.operations {
+            Some(operations) if operations != all => completed.saturating_add(operations).saturating_sub(returned),
+            _ => completed,
+        }
+    }
+
     /// Its latencies as stated, or from what it has of each operation.
     pub fn latency(&self, left_out: &mut Vec<String>) -> Option<StatedLatency> {
         if let Some(exact) = quantiles::of(self.raw.clone(), 1.0) {

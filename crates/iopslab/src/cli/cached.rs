@@ -3,7 +3,7 @@
 use ::catalog::{Catalog, ClusterRequest};
 use ::sizing::{CacheMachine, CacheOptions};
 use clap::Args;
-use experiment::Plan;
+use experiment::{Experiment, Plan};
 use miss_ratio::{LONGEST_TTL_S, Policy, Rules, TierCurve};
 use process::failure::Failure;
 
@@ -123,7 +123,7 @@ fn machines(catalog: &Catalog, text: &str) -> Result<ClusterRequest, Failure> {
 
 impl CacheCurveArgs {
     /// The curves, if they are asked for.
-    pub fn curves(&self, plan: &Plan) -> Result<Option<Curves>, Failure> {
+    pub fn curves(&self, experiment: &Experiment, plan: &Plan) -> Result<Option<Curves>, Failure> {
         let CacheUse { cache_ttl_s: ttl_s, cache_policy } = self.used;
         if !self.cache_curve {
             return match ttl_s.is_some() || cache_policy.is_some() || self.cache_rate.is_some() {
@@ -131,6 +131,7 @@ impl CacheCurveArgs {
                 false => Ok(None),
             };
         }
+        all_records(experiment)?;
         let ttl_operations = match (ttl_s, self.cache_rate) {
             (Some(ttl_s), Some(rate)) => Some(ttl_s * rate),
             (Some(_), None) => {
@@ -155,6 +156,19 @@ impl CacheCurveArgs {
             return Err(Failure::input(left_out.join("; ")));
         }
         Ok(Some(Curves { ttl_s, curves, left_out }))
+    }
+}
+
+/// Refuses a data set that stands for a larger one: popular keys are a larger share of fewer records, and what is
+/// printed of memory would be that of the smaller one.
+fn all_records(experiment: &Experiment) -> Result<(), Failure> {
+    let stated = experiment.dataset.records;
+    match experiment.stands_for_records.filter(|all| *all > stated) {
+        Some(all) => Err(Failure::input(format!(
+            "[dataset] stands_for_records = {all}: a curve of records = {stated} would be that of another data set"
+        ))
+        .help(format!("nothing is loaded for a curve, so ask for all of them: --set dataset.records={all}"))),
+        None => Ok(()),
     }
 }
 

@@ -45,7 +45,7 @@ pub struct InitArgs {
     /// Share of the operations that read, 0.8 or 80%; the others update
     #[arg(long, value_name = "SHARE", value_parser = part)]
     read_share: Option<f64>,
-    /// Data on one node, such as 400GB [default: 400GB]
+    /// Payload on one node, such as 400GB: bytes on disk / compression ratio / 1.15 [default: 400GB]
     #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
     /// Requests in flight on one node [default: 64]
@@ -284,7 +284,7 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         args.read_share = with.ask("Which share of the operations reads? [80%]", part)?;
     }
     if args.data.is_none() {
-        args.data = with.ask("How much data is on one node? [400GB]", data_size)?;
+        args.data = with.ask("How much payload is on one node? [400GB]", data_size)?;
     }
     if args.rate.is_none() && args.in_flight.is_none() {
         args.rate =

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use experiment::{Provider, ReadFor};
+use experiment::{Job, Machines, Note, Place, Provider, ReadFor};
 use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
+use process::paths;
 
 use super::cached::{CacheCurveArgs, Curves};
 use super::experiment_file::{OtherwiseArgs, read_otherwise};
@@ -43,7 +44,7 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     let experiment = read_otherwise(&catalog, &file, &args.otherwise, purpose)?.experiment;
     let job = experiment::job(&experiment);
     let plan = &job.plan;
-    if let Some(of_cache) = args.cache.curves(plan)? {
+    if let Some(of_cache) = args.cache.curves(&experiment, plan)? {
         let Curves { ttl_s, curves, left_out } = of_cache;
         match format {
             Format::Human => {
@@ -67,7 +68,8 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
     // Machines that are made, or those of others, have CPUs of their own.
     let is_here = matches!(provider, None | Some(Provider::Local));
     let cpus = is_here.then(|| machine::cpus() as f64);
-    let notes = experiment::static_notes(&catalog, &experiment, provider, cpus);
+    let mut notes = experiment::static_notes(&catalog, &experiment, provider, cpus);
+    notes.extend(no_room(&job));
     let on_aws = plan.place.aws().map(|settings| (settings, aws::estimate(&job, settings)));
     match format {
         Format::Human => {
@@ -85,4 +87,12 @@ pub fn run(args: &PlanArgs, format: Format) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The note on the work directory of a run on this machine. A run that cannot examine it says why.
+fn no_room(job: &Job) -> Option<Note> {
+    let Place::Emulated { machines: Machines::This { work_directory }, .. } = &job.plan.place else { return None };
+    let directory = work_directory.as_ref().map_or_else(paths::work_directory, PathBuf::from);
+    let free_bytes = storage::free_bytes(&directory).ok()?;
+    job.no_room(&directory.display().to_string(), free_bytes)
 }

@@ -215,7 +215,9 @@ pub(super) fn failure(error: SizingError) -> Failure {
         SizingError::NothingFound { ref left_out } => {
             Failure::verdict(format!("{error}: {}", ::report::left_out(left_out)))
         }
-        SizingError::ModelRefused { .. } | SizingError::P99 { .. } => Failure::verdict(error),
+        SizingError::NoPrice { .. } | SizingError::ModelRefused { .. } | SizingError::P99 { .. } => {
+            Failure::verdict(error)
+        }
     }
 }
 

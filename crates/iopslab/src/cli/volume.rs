@@ -115,8 +115,7 @@ fn asked(args: &VolumeArgs) -> Result<VolumeToServe, Failure> {
             ::catalog::resolve_volume_by(rules, &request)
         }
     };
-    let resolved =
-        resolved.map_err(|e| Failure::input(&e).help(format!("source of the rule: {}", e.source_of_rule)))?;
+    let resolved = resolved.map_err(Failure::input)?;
     if !(args.scale >= 1.0 && args.scale <= 1000.0) {
         return Err(Failure::input(format!("--scale cannot be {}", args.scale)).help("a number from 1 to 1000"));
     }

@@ -111,12 +111,17 @@ fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run
         "Measure it: run one r5.2xlarge with gp3 7000 GiB",
         "Outside the measured range, to be measured first:",
         "nodes for the evidence: ",
+        "80 % reads at QUORUM (the run's level, unless --consistency states another); 3.00 TB of payload",
     ] {
         assert!(flat.contains(part), "{part}: {text}");
     }
     let lead = text.lines().nth(1).unwrap();
     assert!(lead.starts_with("Best proven: r5.2xlarge+gp3:7000GiB:16000:1000*"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    // Without a level the run's own is taken, and named.
+    let own = lab.output(&[&["size", evidence], &MUCH_DATA[..6], &MUCH_DATA[8..]].concat());
+    let flat = String::from_utf8_lossy(&own.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("80 % reads at ONE (the run's level, unless"), "{flat}");
 }
 
 /// A fleet that is too small leads to nothing that nobody measured: that stands behind a condition, with what to do.
@@ -213,16 +218,58 @@ fn keep_what_you_have_is_an_answer() {
     let change = change["comparison"]["decision"].clone();
     assert_eq!((&change["verdict"], &change["because"]["reason"]), (&json!("change"), &json!("full")), "{change}");
     assert!(change["saves_usd_per_month"].as_f64().unwrap() < 0.0, "{change}");
-    // Machines like these were never measured, and two kinds are no one machine.
-    let far = beside("r5.24xlarge+gp3:4000GiB:6000*6")["decision"].clone();
-    assert_eq!(
-        (&far["verdict"], &far["because"]["reason"]),
-        (&json!("not_decided"), &json!("beyond_evidence")),
-        "{far}"
-    );
-    let mixed = [&target[..], &["--current", &enough, "--current", "r5.xlarge+gp3:100GiB*3"]].concat();
-    let mixed = size(&lab, evidence, &mixed)["comparison"]["decision"].clone();
+    // Two kinds are no one machine, and cheaper than what is proven.
+    let few = ["--current", "r5.large+gp3:100GiB*3", "--current", "r5.xlarge+gp3:100GiB*3"];
+    let mixed = size(&lab, evidence, &[&target[..], &few].concat())["comparison"]["decision"].clone();
     assert_eq!(mixed, json!({"verdict": "not_decided", "because": {"reason": "several_kinds"}}));
+}
+
+/// If today's fleet meets the target, a proven one is cheaper; if it does not, it must be changed.
+#[test]
+fn a_fleet_of_which_little_is_known_is_changed_for_a_proven_one_that_is_cheaper() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let machine = "r5.2xlarge+gp3:4000GiB:6000";
+    let target = ["--throughput", "30000", "--read-share", "0.8", "--data", "1TB", "--candidate", machine];
+    // Machines like these were never measured.
+    let far = ["--current", "r5.24xlarge+gp3:4000GiB:6000*24"];
+    let answer = size(&lab, evidence, &[&target[..], &far].concat());
+    let (comparison, usd) = (&answer["comparison"], |fleet: &Value| fleet["usd_per_month"].as_f64().unwrap());
+    let decision = &comparison["decision"];
+    let why = &decision["because"];
+    assert_eq!(
+        (&decision["verdict"], &why["reason"], &why["today"]["reason"], &decision["to"]),
+        (&json!("change"), &json!("cheaper_anyway"), &json!("beyond_evidence"), &answer["choice"]["best_proven"]),
+        "{decision}"
+    );
+    let saves = usd(&comparison["current"]) - usd(&comparison["proposed"]);
+    assert!(saves > 0.0 && (decision["saves_usd_per_month"].as_f64().unwrap() - saves).abs() < 0.01, "{decision}");
+    let shown = lab.output(&[&["size", evidence], &target[..], &far].concat());
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("Change to ") && flat.contains(", whatever today's fleet can do: whether "), "{shown}");
+    // Two kinds are no one machine.
+    let mixed = ["--current", "r5.2xlarge+gp3:4000GiB:6000*24", "--current", "r5.24xlarge+gp3:4000GiB:6000*24"];
+    let mixed = size(&lab, evidence, &[&target[..], &mixed].concat())["comparison"]["decision"].clone();
+    assert_eq!(
+        (&mixed["verdict"], &mixed["because"]),
+        (&json!("change"), &json!({"reason": "cheaper_anyway", "today": {"reason": "several_kinds"}})),
+        "{mixed}"
+    );
+}
+
+#[test]
+fn a_day_of_which_no_price_is_known_is_said_to_be_one() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let target = ["--throughput", "30000", "--read-share", "0.8", "--data", "1TB", "--price-date", "2011-01-01"];
+    let stderr = lab.exits(3, &[&["size", evidence], &target[..]].concat()).stderr;
+    let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains("price of any machine of the search is known in us-east-1 on 2011-01-01 or before"),
+        "{stderr}"
+    );
+    assert!(!flat.contains("meets the target"), "{stderr}");
 }
 
 #[test]

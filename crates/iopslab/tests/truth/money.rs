@@ -40,6 +40,29 @@ fn a_burst_does_not_flatter_a_volume() {
     );
 }
 
+/// 115 GB in files, and as much room for compaction: 200 GiB have none for that. Whoever is told to run them reads that
+/// first.
+#[test]
+fn a_node_that_would_not_hold_the_data_is_not_recommended_without_saying_so() {
+    let story = |usd: f64| {
+        let one = |name: &str, gib: u32, usd: f64| gp2(name, gib, "") + &format!("price_usd_per_month = {usd:.2}\n");
+        let mut story = noisy(&[one("small", 200, 100.0), one("large", 1000, usd)], 0.03, 3);
+        story.records = 100_000_000;
+        story.analysis()
+    };
+    for (usd, run, position) in [(10_000.0, "small", 0), (110.0, "large", 1)] {
+        let analysis = story(usd);
+        assert_eq!(analysis.recommendation.run.as_deref(), Some(run), "{usd}");
+        let mut doubts = analysis.recommendation.doubts.iter();
+        let found = doubts.position(|doubt| matches!(doubt, Doubt::DiskTooSmall { .. })).unwrap();
+        assert_eq!(found.min(1), position, "{:?}", analysis.recommendation.doubts);
+        let Doubt::DiskTooSmall { configurations } = &analysis.recommendation.doubts[found] else { unreachable!() };
+        let [only] = configurations.as_slice() else { panic!("{configurations:?}") };
+        assert_eq!((only.configuration.as_str(), only.room_bytes), ("small", 200.0 * 1_073_741_824.0));
+        assert!((only.data_bytes / 115e9 - 1.0).abs() < 0.01, "{only:?}");
+    }
+}
+
 /// At a given rate throughput is equal by construction. Without an objective nothing follows about value; with one, the
 /// cheapest that meets it is run.
 #[test]

@@ -1,6 +1,6 @@
 //! The answer where the highest rates were found.
 
-use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, WorkloadAnswer};
+use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, Meets, WorkloadAnswer};
 
 use super::doubts;
 use crate::capacity::{bounds, measured, rate, used};
@@ -40,9 +40,18 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         AnswerOutcome::Between { configurations, .. } => {
             let all: Vec<String> =
                 own.filter(|c| configurations.contains(&c.configuration)).map(|c| clause(analysis, c)).collect();
+            if let [only] = configurations.as_slice() {
+                return format!(
+                    "whether {only} carries {} at {} is not shown: {}{}",
+                    if place.candidates.is_empty() { "anything" } else { "the demand with headroom" },
+                    bounds(analysis),
+                    all.join("; "),
+                    at_full_scale(analysis)
+                );
+            }
             let what = match place.candidates.is_empty() {
-                true => "which carries more for its money is not shown",
-                false => "whether each carries the demand with headroom is not shown",
+                true => "which carries more for its money is not shown".to_owned(),
+                false => whether(place, configurations),
             };
             format!(
                 "the choice is between {} at {}: {}; {what}{}",
@@ -61,6 +70,23 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             format!("{what}: {}", all.join("; "))
         }
     }
+}
+
+/// Which of the contenders are not shown to carry the demand, and which are.
+fn whether(place: &WorkloadAnswer, contenders: &[String]) -> String {
+    let does = |name: &String| place.candidates.iter().any(|c| c.configuration == *name && c.meets == Meets::Yes);
+    let shown: Vec<&String> = contenders.iter().filter(|name| does(name)).collect();
+    let open: Vec<&String> = contenders.iter().filter(|name| !does(name)).collect();
+    if open.is_empty() {
+        return "each is shown to carry the demand with headroom, and what they cost is not known".to_owned();
+    }
+    let who = match open.as_slice() {
+        [only] => (*only).clone(),
+        open if !shown.is_empty() => format!("each of {}", listed(open)),
+        _ => "each".to_owned(),
+    };
+    let besides = when(!shown.is_empty(), || format!("; that {} does is shown", listed(&shown)));
+    format!("whether {who} carries the demand with headroom is not shown{besides}")
 }
 
 /// Why what a model carries does not say what full scale carries at the most, as a clause; empty at 1:1.
@@ -109,7 +135,12 @@ fn at_floor(capacity: &Capacity) -> String {
 fn above(capacity: &Capacity) -> Option<String> {
     let missed = capacity.missed.as_ref().filter(|_| capacity.outcome != CapacityOutcome::Floor)?;
     let limit = capacity.limit.as_ref().map_or_else(String::new, |limit| format!("; fullest there: {}", used(limit)));
-    Some(format!("at {} operations/s {}{limit}", number(missed.at_ops_per_s), measured(missed)))
+    let is_below = |end: Option<f64>| end.is_some_and(|end| end < missed.at_ops_per_s);
+    let is_within =
+        capacity.ops_per_s.is_some_and(|rate| rate > missed.at_ops_per_s) && is_below(capacity.low_ops_per_s);
+    let together =
+        when(is_within, || " (the estimate is that of all rates together, and its interval holds this one)".to_owned());
+    Some(format!("at {} operations/s {}{together}{limit}", number(missed.at_ops_per_s), measured(missed)))
 }
 
 /// Sentences below the headline: each configuration that it does not tell, and what keeps each from more.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
-    Analysis, CPU_REFERENCE, Caution, Doubt, LimitedHere, Metric, MissesInModel, NotJudged, OfThisMachine,
-    PageCacheKeeps, ResidualSpread, Rule, Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict, VolumeRole, Withheld,
-    grouped,
+    Analysis, CPU_REFERENCE, Caution, Doubt, LEAST_MISSES, LimitedHere, Metric, MissesInModel, NotJudged,
+    OfThisMachine, PageCacheKeeps, ResidualSpread, Rule, Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict,
+    VolumeRole, Withheld, grouped,
 };
 
-use super::{gains, places};
+use super::{carries_over, disk_room, gains, places};
 use crate::figures::{MIB, about, count, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
 
@@ -161,15 +161,14 @@ pub fn not_considered(analysis: &Analysis) -> Vec<String> {
 /// A doubt as a sentence.
 pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
     match doubt {
+        Doubt::DiskTooSmall { configurations } => disk_room::too_small(configurations),
         Doubt::LatencyInModel { scale } => latency_in_model(analysis, *scale),
         Doubt::Simulated => SIMULATED.to_owned(),
         Doubt::Imported => IMPORTED.to_owned(),
         Doubt::Beside { others } => beside(others),
-        Doubt::Scale { scale } => format!(
-            "This is a 1:{} model: ratios between volumes carry over, absolute figures do not, and {}.",
-            given(*scale),
-            cpus(analysis)
-        ),
+        Doubt::Scale { scale } => {
+            format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
+        }
         Doubt::ModelMisses { all, can_be_kept } => model_misses(all, *can_be_kept),
         Doubt::CpusRaised { configurations, most_scale } => format!(
             "At 1:{} the part of {} is less CPU than a database can be given, and was raised: no verdict rests on \
@@ -317,12 +316,17 @@ fn latency_in_model(analysis: &Analysis, scale: f64) -> String {
 
 /// Page caches that miss more or less often in the model, those with the same figures together.
 fn model_misses(all: &[MissesInModel], can_be_kept: bool) -> String {
-    let said = |of: &MissesInModel| (number(of.in_model), number(of.at_full_scale), number(of.factor));
+    let reads = |missing: f64| if missing < LEAST_MISSES { "hardly any".to_owned() } else { number(missing) };
+    let often = |of: &MissesInModel| match of.in_model < LEAST_MISSES {
+        true => "hardly read".to_owned(),
+        false => format!("read {} times as often", number(of.factor)),
+    };
+    let said = |of: &MissesInModel| (reads(of.in_model), reads(of.at_full_scale), often(of));
     let groups = grouped(all.iter().map(|of| ((said(of), &of.workload), &of.configuration)));
-    let each = groups.iter().map(|(((here, full, factor), workload), names)| {
+    let each = groups.iter().map(|(((here, full, often), workload), names)| {
         format!(
             "under {workload} {here} reads of {} are expected to miss for each operation, {full} at full scale, so \
-             that volumes are read {factor} times as often",
+             that volumes are {often}",
             listed(names)
         )
     });

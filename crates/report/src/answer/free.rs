@@ -49,14 +49,14 @@ fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> Stri
             let lead = if is_cheapest { "First, for no money" } else { "Also for no money" };
             let (factors, replaced) = (of(" its throughput"), replaced(analysis, group));
             let unlike = durability::beside(analysis, to, from);
-            let first = format!("{lead}{}: {to} instead of {from}, {factors}{replaced}{unlike}.", but_network(step));
+            let first = format!("{lead}{}: {to} instead of {from}, {factors}{replaced}{unlike}.", but(analysis, step));
             let costs = [needed(analysis, step), risked(analysis, step), space(step), memory(step), spent(group)];
             let all: Vec<String> = std::iter::once(first).chain(costs.into_iter().flatten()).collect();
             all.join(" ")
         }
         Verdict::TooFew => {
             let factors = of(&format!(" {}", labels::throughput_of(from)));
-            format!("For no money{}, not tested: {to} has {factors}.", but_network(step))
+            format!("For no money{}, not tested: {to} has {factors}.", but(analysis, step))
         }
         _ => {
             let factors = of(" its throughput");
@@ -86,9 +86,12 @@ fn factors(analysis: &Analysis, group: &[&FreeStep], of: &str) -> String {
     format!("{} up to {}, in {} places{beyond}", reported(least, of), reported(most, ""), group.len())
 }
 
-/// What it costs of the network, where that is what it costs.
-fn but_network(step: &FreeStep) -> &'static str {
-    if step.needs.contains(&Need::NetworkBandwidth) { " but network bandwidth" } else { "" }
+/// What it costs instead of money, where it costs network bandwidth or what a crash may.
+fn but(analysis: &Analysis, step: &FreeStep) -> String {
+    let network = step.needs.contains(&Need::NetworkBandwidth).then_some("network bandwidth");
+    let safety = risked(analysis, step).map(|_| "safety at a crash");
+    let all: Vec<&str> = network.into_iter().chain(safety).collect();
+    when(!all.is_empty(), || format!(" but {}", listed(all)))
 }
 
 /// What has to be done for it to hold; `None` where it is no setting, weighting or card.
@@ -153,25 +156,16 @@ fn has_sstables(analysis: &Analysis) -> bool {
     product.is_none_or(|product| std::ptr::eq(product, &reported::cassandra::REPORTS))
 }
 
-/// Settings of PostgreSQL that are off for speed, and what a crash may cost then (PostgreSQL: "Asynchronous Commit",
-/// "Write Ahead Log", Settings).
-const RISKS: [(&str, &str); 2] = [
-    ("synchronous_commit", "A crash may lose writes that were acknowledged just before (synchronous_commit = off)."),
-    (
-        "full_page_writes",
-        "A crash may leave pages half written, which cannot be recovered, unless volumes write 8 KiB at once or not \
-         at all (full_page_writes = off).",
-    ),
-];
-
 /// What it risks that the other one does not.
 fn risked(analysis: &Analysis, step: &FreeStep) -> Option<String> {
-    let is_off = |configuration: &str, setting: &str| {
+    let is_taken = |configuration: &str, risk: &reported::Risk| {
         let facts = analysis.configurations.iter().find(|c| c.name == configuration);
-        facts.and_then(|facts| facts.settings.keys("postgresql").get(setting)).is_some_and(|of| of.value() == "off")
+        let set = facts.and_then(|facts| facts.settings.keys(risk.section).get(risk.key));
+        set.is_some_and(|of| of.value() == risk.value)
     };
-    let risks = RISKS.iter().filter(|(setting, _)| is_off(&step.to, setting) && !is_off(&step.from, setting));
-    let all: Vec<&str> = risks.map(|(_, risk)| *risk).collect();
+    let all = reported::ALL.iter().flat_map(|product| product.risks);
+    let risks = all.filter(|risk| is_taken(&step.to, risk) && !is_taken(&step.from, risk));
+    let all: Vec<String> = risks.map(|risk| format!("{}.", risk.what)).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 

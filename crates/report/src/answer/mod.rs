@@ -6,6 +6,8 @@
 mod advice;
 mod baseline;
 mod capacity;
+mod carries_over;
+mod disk_room;
 mod doubts;
 mod durability;
 mod everywhere;

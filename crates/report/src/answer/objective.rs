@@ -54,9 +54,9 @@ pub fn of_model<'a>(analysis: &Analysis, candidates: impl IntoIterator<Item = &'
 }
 
 /// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.
-fn measured(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str, check: &Check) -> Option<String> {
+fn measured(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate, check: &Check) -> Option<String> {
     let range = check.measured?;
-    let observed = is_range(analysis, place, configuration);
+    let observed = is_range(analysis, place, &candidate.configuration);
     let with = |show: &dyn Fn(f64) -> String, unit: &str| interval(&range, observed, show, unit);
     Some(match check.what {
         Criterion::Latency { operation, figure, .. } => {
@@ -64,7 +64,19 @@ fn measured(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str, ch
         }
         Criterion::ErrorShare { .. } => format!("errors {}", percent(range.median)),
         Criterion::RateHeld => format!("{}/s completed", number(range.median)),
-        Criterion::Throughput { .. } => format!("capacity less headroom {}", with(&number, "/s")),
+        Criterion::Throughput { demand } => {
+            let is_held = |c: &Check| matches!((c.what, c.meets), (Criterion::RateHeld, Meets::Yes));
+            let is_least = candidate.checks.iter().any(is_held);
+            let is_open = is_least && check.meets == Meets::NotDecided && range.median < demand;
+            let needed = analysis.objective.as_ref().and_then(|o| o.capacity_needed()).filter(|_| is_open);
+            let offer = needed.map(|rate| format!(", as the offered rate was held: offer {}/s or more", given(rate)));
+            format!(
+                "capacity less headroom {}{}{}",
+                if is_least { "at least " } else { "" },
+                with(&number, "/s"),
+                offer.unwrap_or_default()
+            )
+        }
     })
 }
 
@@ -109,7 +121,7 @@ pub fn parts(
                 Some("no figure".to_owned())
             }
             (Criterion::RateHeld, _) => Some("it does not hold the rate".to_owned()),
-            _ => measured(analysis, place, &candidate.configuration, check),
+            _ => measured(analysis, place, candidate, check),
         };
         all.extend(text.filter(|t| !all.contains(t)));
     }

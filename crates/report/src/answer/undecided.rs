@@ -1,8 +1,8 @@
 //! Why a place is not decided, and the steps that keep it open.
 
 use analysis::{
-    Analysis, AnswerOutcome, BestOfAlike, DecidedBy, Metric, Reason, Status, ValueOfMoney, ValueVerdict, Withheld,
-    WorkloadAnswer,
+    Analysis, AnswerOutcome, BestOfAlike, DecidedBy, Metric, Provider, Reason, Status, ValueOfMoney, ValueVerdict,
+    Withheld, WorkloadAnswer,
 };
 
 use super::objective::TOO_FEW;
@@ -72,7 +72,10 @@ pub fn undecided(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         AnswerOutcome::TooFew { .. } => TOO_FEW.to_owned(),
         AnswerOutcome::Nothing => one_configuration(analysis),
         AnswerOutcome::NoneMeets => none_meets(analysis, place),
-        AnswerOutcome::NoObjective => NO_OBJECTIVE.to_owned(),
+        AnswerOutcome::NoObjective if analysis.provider == Provider::Imported => RATE_ALONE.to_owned(),
+        AnswerOutcome::NoObjective => format!(
+            "{RATE_ALONE}; state what is good enough, such as p99_ms = 10 in [objective] of the experiment file"
+        ),
         AnswerOutcome::AllLostWrites => "every configuration lost acknowledged writes".to_owned(),
     }
 }
@@ -168,7 +171,10 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             format!("; {} pay for themselves alike within {margin}", listed(std::iter::once(leader).chain(alike)))
         }
     };
-    format!("the choice is between {names}{numbers}{more}{alike}")
+    match configurations.as_slice() {
+        [_] if !open.is_empty() => format!("{open}{more}{alike}"),
+        _ => format!("the choice is between {names}{numbers}{more}{alike}"),
+    }
 }
 
 /// Throughput against the best, where prices are missing.
@@ -197,6 +203,5 @@ fn none_meets(analysis: &Analysis, place: &WorkloadAnswer) -> String {
 }
 
 /// A given rate without an objective.
-const NO_OBJECTIVE: &str = "at a given rate throughput says nothing about value, because every configuration \
- that holds the rate has the same; \
-     state what is good enough, such as p99_ms = 10 in [objective] of the experiment file";
+const RATE_ALONE: &str = "at a given rate throughput says nothing about value, because every configuration \
+     that holds the rate has the same";

@@ -30,6 +30,9 @@ fn compared(comparison: &Comparison) -> Section<'_> {
     } else if comparison.same_seed {
         section = section.paragraph(format!("Note: {}.", words::SAME_SEED));
     }
+    if let Some((a, b)) = comparison.scales_differ {
+        section = section.paragraph(format!("Note: {}.", words::scales(a, b)));
+    }
     for gate in &comparison.gates {
         let outcome = Text::from("Gate ").then(code(&*gate.expression)).then(": ").then(strong(words::outcome(gate)));
         section = section.paragraph(outcome).list(words::reasons(gate));

@@ -24,6 +24,16 @@ pub const SAME_RUN: &str = "both are the same run, or copies of one: nothing can
 pub const SAME_SEED: &str = "both are simulations of one truth with one seed: equal cells have equal figures, which \
                              says nothing about repetitions; another [provider.simulated] seed draws other noise";
 
+/// What stands before the figures of two models of different scales.
+pub fn scales(a: f64, b: f64) -> String {
+    format!(
+        "the scales differ ({} and {}): throughputs and latencies are those of different models, and no change of what \
+         they are models of",
+        labels::scale(a),
+        labels::scale(b)
+    )
+}
+
 /// How a gate ended.
 pub fn outcome(gate: &GateResult) -> &'static str {
     match gate.outcome {
@@ -66,6 +76,7 @@ fn obstacle(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::NothingCompared => "the two runs have no valid cell in common that has this metric".to_owned(),
         Obstacle::SameRun => SAME_RUN.to_owned(),
+        Obstacle::DifferentScales => "the runs measured models of different scales".to_owned(),
         Obstacle::CellsMissing { cells } => {
             let cells = several_of(*cells, "cell stands", "cells stand");
             format!("{cells} in one of the runs only, or without valid trials: see \"Not compared\"")

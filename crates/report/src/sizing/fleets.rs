@@ -82,8 +82,33 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
         let missing = fleet.price_missing.iter();
         notes.chain(missing.map(move |why| format!("note: no price of the fleet {name}: {why}")))
     });
-    let said = with_caches(comparison).into_iter().chain(cache).chain(in_use).chain(days).chain(notes);
+    let said = with_caches(comparison)
+        .into_iter()
+        .chain(load_is_open(comparison))
+        .chain(cache)
+        .chain(in_use)
+        .chain(days)
+        .chain(notes);
     Section::new("fleets", "").table(figures).paragraphs(said)
+}
+
+/// That figures and money alone were compared, where no target was given.
+fn load_is_open(comparison: &FleetComparison) -> Option<String> {
+    if comparison.decision.is_some() {
+        return None;
+    }
+    let holds = |fleet: &Fleet| {
+        let bytes = fleet.total.usable_tb * 1e12;
+        (bytes > 0.0).then(|| words::amount(bytes))
+    };
+    let room = match (holds(&comparison.current), holds(&comparison.proposed)) {
+        (Some(today), Some(proposed)) => format!(" Usable: {today} today, {proposed} as proposed."),
+        _ => String::new(),
+    };
+    Some(format!(
+        "This says nothing of whether the proposed fleet carries the load of today's: iopslab size RUN with a target \
+         judges that.{room}"
+    ))
 }
 
 /// Machines and money of both fleets in the form of the study of 2012, where one of them has caches.
@@ -96,7 +121,7 @@ fn with_caches(comparison: &FleetComparison) -> Option<String> {
         let database = fleet.total.nodes - fleet.cache_nodes;
         let money = fleet.usd_per_month.map_or_else(String::new, |price| format!(", {} USD a month", usd(price)));
         match fleet.cache_nodes {
-            0 => format!("{database} database machines{money}"),
+            0 => format!("{}{money}", words::counted(database, "database machine", "database machines")),
             caches => format!("{database} database + {caches} cache machines{money}"),
         }
     };
@@ -141,33 +166,18 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
             )
         }
         FleetDecision::Change { to, is_proven, because, saves_usd_per_month } => {
-            let why = match because {
-                ChangeBecause::Cheaper => format!("{today} ({price}) meets the target too{use_of_today}"),
-                ChangeBecause::Full { limit, used, allowed, allowance } => format!(
-                    "{today} ({price}) does not meet the target: {} would be used to {}, at most {} {}",
-                    limit.words(),
-                    whole_percent(*used),
-                    whole_percent(*allowed),
-                    words::allowance(*allowance)
-                ),
-                ChangeBecause::CacheFull { limit, used, allowed } => format!(
-                    "{today} ({price}) does not meet the target: its caches would use {} of their {}, at most {} may \
-                     be",
-                    whole_percent(*used),
-                    limit.words(),
-                    whole_percent(*allowed)
-                ),
-                ChangeBecause::TooFewNodes => {
-                    format!("{today} ({price}) has too few nodes for the copies and for what may be down")
-                }
-            };
+            let why = changed_because(because, &format!("{today} ({price})"), &use_of_today);
             let money = match saves_usd_per_month {
                 Some(saves) if *saves >= 0.0 => format!(", which saves {} USD a month{}", usd(*saves), share(*saves)),
                 Some(saves) => format!(", which costs {} USD a month{} more", usd(-saves), share(*saves)),
                 None => String::new(),
             };
+            let anyway = match because {
+                ChangeBecause::CheaperAnyway { .. } => ", whatever today's fleet can do",
+                _ => "",
+            };
             match is_proven {
-                true => format!("Change to {to}{money}: {why}."),
+                true => format!("Change to {to}{money}{anyway}: {why}."),
                 false => format!(
                     "What you have is not enough: {why}. Nothing proven meets the target either; {to}{money}{} would \
                      if the model holds outside the measured range: measure it first.",
@@ -177,6 +187,32 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
         }
         FleetDecision::NotDecided { because } => {
             format!("Not decided whether to keep {today} ({price}): {}.", undecided(because))
+        }
+    }
+}
+
+/// Why the fleet of today is to be changed.
+fn changed_because(because: &ChangeBecause, today: &str, use_of_today: &str) -> String {
+    match because {
+        ChangeBecause::Cheaper => format!("{today} meets the target too{use_of_today}"),
+        ChangeBecause::CheaperAnyway { today: why } => {
+            format!("whether {today} meets the target is not decided ({})", undecided(why))
+        }
+        ChangeBecause::Full { limit, used, allowed, allowance } => format!(
+            "{today} does not meet the target: {} would be used to {}, at most {} {}",
+            limit.words(),
+            whole_percent(*used),
+            whole_percent(*allowed),
+            words::allowance(*allowance)
+        ),
+        ChangeBecause::CacheFull { limit, used, allowed } => format!(
+            "{today} does not meet the target: its caches would use {} of their {}, at most {} may be",
+            whole_percent(*used),
+            limit.words(),
+            whole_percent(*allowed)
+        ),
+        ChangeBecause::TooFewNodes => {
+            format!("{today} has too few nodes for the copies and for what may be down")
         }
     }
 }

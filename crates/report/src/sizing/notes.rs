@@ -20,12 +20,20 @@ pub(super) fn note(note: &Note) -> String {
             charged once, and the rest to each replica; repair, streaming and hints are not counted.",
             whole_percent(*share)
         ),
-        Note::Cpu { models } => {
+        Note::Cpu { models, by_speed } => {
             let of = if models.is_empty() { "the measured machine".to_owned() } else { models.join(" and ") };
-            format!(
-                "CPU time is that of {of}; a vCPU of each type is taken as one of these. The error shown with a \
-                figure leaves this out."
-            )
+            let counts = match by_speed {
+                true => {
+                    "vCPUs count by the catalog's speeds, those of types that were not measured less the most by which \
+                    the sources of a speed disagree; one of which no speed is known is taken as a measured one, and \
+                    lies outside the measured range"
+                }
+                false => {
+                    "a vCPU of each type is taken as one of these, because the speed of what was measured is not \
+                    known or not one"
+                }
+            };
+            format!("CPU time is that of {of}; {counts}. The error shown with a figure leaves this out.")
         }
         Note::BeyondCredible { used, credible } => format!(
             "Resources may be used up to {}: above {} response times are not credible and grow fast.",

@@ -1,5 +1,6 @@
 //! What the results of other tools show of themselves.
 
+use analysis::Remark;
 use analysis::rules::imported::clocks::ImportedClocks;
 use analysis::rules::imported::left_out::ImportedPartly;
 use analysis::rules::imported::progress::{ImportedDrift, ImportedProgress};
@@ -8,6 +9,36 @@ use analysis::rules::imported::windows::WindowsUnlike;
 
 use super::amounts::{Words, signed};
 use crate::figures::{duration, given, several, whole};
+
+/// What to do about a finding that a run of iopslab's own can have, too. `None`: the same as there.
+pub fn advice(remark: &Remark) -> Option<String> {
+    let advice = match remark {
+        Remark::LittlesLaw(of) => {
+            return Some(format!(
+                "By Little's law about {} were in flight: the threads that were stated are wrong, or the client did \
+                 something else between requests. State those that the tool ran with.",
+                whole(of.mean_in_flight)
+            ));
+        }
+        Remark::CountsDisagree(_) => {
+            "The file contradicts itself: do not use it. It was changed, or it holds parts of two runs; import it as \
+             the tool wrote it."
+        }
+        Remark::BacklogDrained(_) => {
+            "More was done than the rate that was stated: state the rate that the tool ran with, or its threads."
+        }
+        Remark::TooFewSamples(_) => "Measure for longer with the tool before comparing these percentiles.",
+        Remark::RepetitionsSpread(_) => {
+            "Something else happened in that trial. It still counts; measure more repetitions with the tool."
+        }
+        Remark::ErrorsAbove(_) => {
+            "Measure again at a lower load; throughput and latency of the rest are not those of the whole workload."
+        }
+        Remark::NotFound(_) => "Check that the tool had loaded all of the records that its workload reads.",
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
 
 pub fn progress(of: &ImportedProgress) -> Words {
     let mut seen = Vec::new();

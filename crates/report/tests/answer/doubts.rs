@@ -1,8 +1,9 @@
 //! What a reader must know before believing the answer.
 
 use analysis::{
-    AnswerOutcome, DecidedBy, Doubt, Finding, GainAboveResource, GainBecause, GainExplained, LimitKind, MissesInModel,
-    NotConsidered, NotJudged, PageCacheKeeps, Rule, Scope,
+    AnswerOutcome, Candidate, Check, Criterion, DecidedBy, DiskTooSmall, Doubt, Finding, GainAboveResource,
+    GainBecause, GainExplained, LimitKind, Meets, MissesInModel, NotConsidered, NotJudged, PageCacheKeeps, Range, Rule,
+    Scope,
 };
 use report::{TerminalOptions, answer, html, markdown, terminal};
 
@@ -32,6 +33,55 @@ fn a_run_beside_others_says_so_and_beside_whom() {
     );
     analysis.recommendation.doubts = vec![Doubt::Beside { others: Vec::new() }];
     assert!(!said(&analysis).doubts[0].contains("When it began"));
+}
+
+#[test]
+fn a_node_that_would_not_hold_the_data_says_so() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    let of = |name: &str, is_compacted: bool| DiskTooSmall {
+        configuration: name.to_owned(),
+        volume: "gp3".to_owned(),
+        data_bytes: 920e9,
+        room_bytes: 537e9,
+        is_compacted,
+    };
+    analysis.recommendation.doubts = vec![Doubt::DiskTooSmall { configurations: vec![of("io2", true)] }];
+    assert_eq!(
+        said(&analysis).doubts[0],
+        "At full scale 920 GB of data do not fit the 537 GB of disks of a node of io2, half of which compaction \
+         needs: its price is that of a node that would not hold them."
+    );
+    let configurations = vec![of("gp2", false), of("io2", false)];
+    analysis.recommendation.doubts = vec![Doubt::DiskTooSmall { configurations }];
+    let both = &said(&analysis).doubts[0];
+    assert!(both.contains("a node of gp2 and 920 GB") && !both.contains("compaction"), "{both}");
+}
+
+/// What stands in the headline as a capacity at full scale is not said to be of no use there.
+#[test]
+fn a_model_says_what_of_it_carries_over() {
+    let mut analysis = with(DecidedBy::Objective, run("io2"));
+    analysis.recommendation.doubts = vec![Doubt::Scale { scale: 16.0 }];
+    let before = said(&analysis).doubts[0].clone();
+    assert!(before.contains("1:16 model: ratios between volumes carry over, absolute figures do not"), "{before}");
+    let check = Check {
+        what: Criterion::Throughput { demand: 3000.0 },
+        measured: Some(Range { median: 6340.0, low: 6100.0, high: 6500.0 }),
+        meets: Meets::Yes,
+    };
+    analysis.recommendation.places[0].candidates = vec![Candidate {
+        configuration: "io2".to_owned(),
+        usd_per_month: Some(500.0),
+        meets: Meets::Yes,
+        checks: vec![check],
+        fleet: None,
+    }];
+    let answer = said(&analysis);
+    assert!(answer.headline().contains("6,340/s"), "{}", answer.headline());
+    assert!(
+        answer.doubts[0].contains("throughput times N does where volumes limit it, latencies do not"),
+        "{answer:#?}"
+    );
 }
 
 #[test]
@@ -128,6 +178,17 @@ fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
         analysis.recommendation.doubts = vec![Doubt::ModelMisses { all: all.clone(), can_be_kept }];
         assert_eq!(said(&analysis).doubts[0], expected(what_to_do));
     }
+    // So few reads are no figure, and neither is their ratio.
+    let none = |in_model: f64| {
+        let all = vec![of("gp2", in_model, 0.348, in_model.max(0.01) / 0.348)];
+        analysis.recommendation.doubts = vec![Doubt::ModelMisses { all, can_be_kept: true }];
+        said(&analysis).doubts[0].clone()
+    };
+    let [few, some] = [0.0, 0.01].map(none);
+    let expected = "under read-heavy hardly any reads of gp2 are expected to miss for each operation, 0.348 at full \
+                    scale, so that volumes are hardly read.";
+    assert!(few.contains(expected), "{few}");
+    assert!(some.contains("0.0100 reads of gp2") && some.contains("read 0.0287 times as often"), "{some}");
 }
 
 /// Nothing is doubted of a page cache that the user has calibrated; the answer says whose word that is.

@@ -5,6 +5,8 @@ use analysis::{
     Reason, Status,
 };
 
+use serde_json::json;
+
 use super::{run, said, story, with};
 use crate::page::LOADS;
 
@@ -94,6 +96,44 @@ fn a_bound_that_a_model_misses_by_less_than_its_scale_is_not_decided() {
     // What is open at full scale is open because of its interval.
     analysis.scale = 1.0;
     assert!(!said(&analysis).headline().contains("model"));
+}
+
+/// A rate that was held is the least of a capacity, and the answer names the rate that would show the demand.
+#[test]
+fn a_held_rate_is_the_least_that_is_carried() {
+    let between = AnswerOutcome::Between {
+        configurations: vec!["gp2".into(), "gp3".into()],
+        break_even: false,
+        alike: Vec::new(),
+        repetitions: None,
+    };
+    let open = |demand: f64, held: Meets| {
+        let mut analysis = with(DecidedBy::Objective, between.clone());
+        let stated = json!({"latency": [], "error_share": null, "throughput": demand, "headroom": 0.3});
+        analysis.objective = Some(serde_json::from_value(stated).unwrap());
+        let check = |what: Criterion, rate: f64, meets: Meets| Check {
+            what,
+            measured: Some(Range { median: rate, low: rate, high: rate }),
+            meets,
+        };
+        let of = |name: &str| Candidate {
+            checks: vec![
+                check(Criterion::RateHeld, 3000.0, held),
+                check(Criterion::Throughput { demand }, 2100.0, Meets::NotDecided),
+            ],
+            ..candidate(name, 500.0, [1.0; 3], Meets::NotDecided)
+        };
+        analysis.recommendation.places[0].load = Some(LOADS[1]);
+        analysis.recommendation.places[0].candidates = vec![of("gp2"), of("gp3")];
+        said(&analysis).headline()
+    };
+    let least = open(3000.0, Meets::Yes);
+    let expected = "gp2 (capacity less headroom at least 2,100/s, as the offered rate was held: offer 4,286/s or more)";
+    assert!(least.contains(expected), "{least}");
+    let edge = open(2100.0, Meets::Yes);
+    assert!(edge.contains("gp2 (capacity less headroom at least 2,100/s)"), "{edge}");
+    let not_held = open(3000.0, Meets::NotDecided);
+    assert!(not_held.contains("capacity less headroom 2,100/s"), "{not_held}");
 }
 
 #[test]

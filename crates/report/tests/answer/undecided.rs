@@ -1,6 +1,9 @@
 //! What is not decided, and why.
 
-use analysis::{AnswerOutcome, DecidedBy, Doubt, Reason, Status, Unrest, ValueVerdict, Verdict, Withheld, WouldDecide};
+use analysis::{
+    AnswerOutcome, Candidate, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict, Verdict, Withheld,
+    WouldDecide,
+};
 use report::{html, markdown};
 
 use super::{said, step, story, with};
@@ -45,6 +48,48 @@ fn what_a_model_carries_under_a_bound_is_not_the_most_that_full_scale_carries() 
     assert!(headline.contains("each may carry more than in the 1:16 model, up to its closed loop"), "{headline}");
     analysis.scale = 1.0;
     assert!(!said(&analysis).headline().contains("closed loop"));
+}
+
+/// Of those between which the choice is, the one that is shown to carry the demand is not among what is open.
+#[test]
+fn what_is_not_shown_to_carry_the_demand_is_named() {
+    let headline = |contenders: &[(&str, Meets)]| {
+        let between = AnswerOutcome::Between {
+            configurations: contenders.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            break_even: false,
+            alike: Vec::new(),
+            repetitions: None,
+        };
+        let mut analysis = with(DecidedBy::Capacity, between);
+        let place = &mut analysis.recommendation.places[0];
+        place.load = None;
+        let candidate = |(name, meets): &(&str, Meets)| Candidate {
+            configuration: (*name).to_owned(),
+            usd_per_month: Some(500.0),
+            meets: *meets,
+            checks: Vec::new(),
+            fleet: None,
+        };
+        place.candidates = contenders.iter().map(candidate).collect();
+        said(&analysis).headline()
+    };
+    let (open, shown) = (Meets::NotDecided, Meets::Yes);
+    for (contenders, words) in [
+        (vec![("gp2", open), ("gp3", open)], "whether each carries the demand with headroom is not shown; at"),
+        (
+            vec![("gp2", open), ("gp3", shown)],
+            "whether gp2 carries the demand with headroom is not shown; that gp3 does is shown",
+        ),
+        (
+            vec![("gp2", open), ("io2", open), ("gp3", shown)],
+            "whether each of gp2 and io2 carries the demand with headroom is not shown; that gp3 does is shown",
+        ),
+        (vec![("gp2", open)], "Not decided: whether gp2 carries the demand with headroom at "),
+    ] {
+        let headline = headline(&contenders);
+        assert!(headline.contains(words), "{headline}");
+        assert_eq!(headline.contains("the choice is between"), contenders.len() > 1, "{headline}");
+    }
 }
 
 /// What is shown to be alike is distinguished from what more repetitions would decide, whichever step comes first.

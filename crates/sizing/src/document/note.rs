@@ -20,10 +20,12 @@ pub enum Note {
         /// Share of an operation's CPU time.
         share: f64,
     },
-    /// CPU time is that of the measured machines; a vCPU of each type is taken as one of these.
+    /// CPU time is that of the measured machines.
     Cpu {
         /// CPU models of the measured machines; empty: not recorded.
         models: Vec<String>,
+        /// Whether vCPUs count by their speed; else a vCPU of each type is taken as one of these.
+        by_speed: bool,
     },
     /// Resources may be used beyond what response times are credible up to.
     BeyondCredible {

@@ -104,7 +104,7 @@ pub enum FleetDecision {
         /// What it saves, USD a month; negative: costs more. `None` where today's price is not known.
         saves_usd_per_month: Option<f64>,
     },
-    /// The evidence does not say.
+    /// The evidence does not say, and no proven proposal is cheaper.
     NotDecided {
         /// Why.
         because: Undecided,
@@ -117,6 +117,11 @@ pub enum FleetDecision {
 pub enum ChangeBecause {
     /// Both meet the target; it is cheaper.
     Cheaper,
+    /// It is proven and cheaper; whether the fleet of today meets the target is not decided, and does not matter.
+    CheaperAnyway {
+        /// Why that is not decided.
+        today: Undecided,
+    },
     /// The fleet of today does not meet the target.
     Full {
         /// What it lacks.

@@ -60,6 +60,16 @@ pub enum SizingError {
         /// The cell.
         cell: String,
     },
+    /// No price.
+    #[error("no {purchase} price of any machine of the search is known in {region} on {day}")]
+    NoPrice {
+        /// How machines are bought.
+        purchase: String,
+        /// Region.
+        region: String,
+        /// The day of the prices.
+        day: String,
+    },
     /// Nothing found.
     #[error("no machine meets the target")]
     NothingFound {

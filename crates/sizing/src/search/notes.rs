@@ -29,7 +29,8 @@ impl Search<'_> {
                 notes.extend(together.then_some(Note::ReplicaOfCluster));
             }
         }
-        notes.push(Note::Cpu { models: models.into_iter().map(str::to_owned).collect() });
+        let models = models.into_iter().map(str::to_owned).collect();
+        notes.push(Note::Cpu { models, by_speed: self.facts.cpu_unit.is_some() });
         let most_for_p99 = self.most_for_p99.unwrap_or(f64::INFINITY);
         let busiest_when_down = self.target.busiest_when_down().min(most_for_p99);
         if busiest_when_down > CREDIBLE {

@@ -1,7 +1,7 @@
 //! What a search is asked, and what the evidence says about it: the value that every part of the search reads.
 
 use analysis::RunEvidence;
-use catalog::{Basis, Catalog};
+use catalog::{Basis, Catalog, ClusterRequest, CostError, InstanceType};
 use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
@@ -164,6 +164,13 @@ impl<'a> Search<'a> {
 
     /// Why nothing is proposed.
     pub(super) fn nothing(&self, left_out: Vec<LeftOut>) -> SizingError {
+        if self.is_nothing_priced() {
+            return SizingError::NoPrice {
+                purchase: self.basis.purchase.to_string(),
+                region: self.basis.region.clone(),
+                day: self.era().map_or_else(|| "any day".to_owned(), |day| format!("{day} or before")),
+            };
+        }
         let held = &self.facts.held_out;
         match (held.median_error, held.p90_error, &held.worst) {
             (Some(median), Some(p90), Some((cell, error))) if !held.is_accepted() => SizingError::ModelRefused {
@@ -173,6 +180,17 @@ impl<'a> Search<'a> {
             },
             _ => SizingError::NothingFound { left_out },
         }
+    }
+
+    /// Whether there are machines to search, and the price of none of them is known on the basis.
+    fn is_nothing_priced(&self) -> bool {
+        let alone = |name: &str| ClusterRequest { instance: name.to_owned(), volumes: Vec::new(), nodes: 1 };
+        let is_priced = |name: &str| !matches!(self.catalog.cost(&alone(name), self.basis), Err(CostError::Price(_)));
+        let candidates = &self.options.candidates;
+        let is_searched = |one: &&InstanceType| candidates.is_empty() && self.is_searched(one).is_ok();
+        let searched = self.catalog.instances().iter().filter(is_searched).map(|one| one.name.as_str());
+        let mut names = candidates.iter().map(|one| one.instance.as_str()).chain(searched).peekable();
+        names.peek().is_some() && !names.any(is_priced)
     }
 }
 

@@ -155,13 +155,17 @@ fn decide(today: Today, today_usd: Option<f64>, cheapest: &Proposal, proven: Opt
         because,
         saves_usd_per_month: saves(best),
     };
+    let is_cheaper =
+        |proposal: &Proposal| today_usd.is_some_and(|today| today - proposal.usd_per_month > ROUNDING * today);
     match today {
+        Today::Unknown(today) if proven.is_some_and(is_cheaper) => {
+            return change(ChangeBecause::CheaperAnyway { today });
+        }
         Today::Unknown(why) => return not_decided(why),
         Today::Fails(because) => return change(because),
         Today::Meets => {}
     }
     let Some(today) = today_usd else { return not_decided(Undecided::PriceUnknown) };
-    let is_cheaper = |proposal: &Proposal| today - proposal.usd_per_month > ROUNDING * today;
     if proven.is_some_and(is_cheaper) {
         return change(ChangeBecause::Cheaper);
     }

@@ -167,7 +167,10 @@ fn file(entry: &Entry, beside: &Path, map: Option<&Path>) -> Result<ReadFile, St
         imports::take_histograms(&mut results, &text).map_err(|refusal| at(&log, &refusal))?;
         histograms.push((name(&log), text));
     }
-    let load = load(entry, &results).map_err(|problem| format!("{place}: {}: {problem}", entry.file))?;
+    let load = load(entry, &results).map_err(|problem| match map {
+        Some(_) => format!("{place}: {}: {problem}", entry.file),
+        None => format!("{place}: {problem}"),
+    })?;
     let sha256 = guarded::sha256(own.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(ReadFile { path, text: own, sha256, histograms, entry: entry.clone(), load, results })
 }
