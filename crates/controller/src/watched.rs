@@ -73,7 +73,7 @@ mod tests {
     fn each_node_is_found_by_the_ports_of_its_own_cluster() {
         let log = "commitlog_volume = { iops = 50 }";
         let elsewhere = "hosts = [\"10.0.1.5:9042\"]\n[[configuration.node]]\nssh = \"b\"\nprocess = \"scylla\"";
-        let configurations = [("one", ""), ("same", log), ("other", elsewhere)];
+        let configurations = [("one", log), ("same", log), ("other", elsewhere)];
         let configurations = configurations.map(|(name, more)| configuration(name, (1.0, 8.0), more)).concat();
         let target = "[target]\nhosts = [\"10.0.0.5:9043\", \"10.0.0.6\"]\nkeyspace = \"lab\"\n\
                       [[target.node]]\nssh = \"a\"\n";
