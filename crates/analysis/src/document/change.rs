@@ -24,7 +24,6 @@ pub struct Comparison {
     #[serde(default)]
     pub same_seed: bool,
     /// N of the 1:N models of the first run and the second, where they differ: figures are those of different models.
-    #[serde(default)]
     pub scales_differ: Option<(f64, f64)>,
     /// What is known to differ between the runs: settings, machine.
     pub differences: Vec<String>,

@@ -40,8 +40,8 @@ fn a_burst_does_not_flatter_a_volume() {
     );
 }
 
-/// 115 GB in files, and as much room for compaction: 200 GiB have none for that. Whoever is told to run them reads that
-/// first.
+/// 115 GB in files, and as much room for compaction: 200 GiB have none for that. The answer that recommends them says
+/// that first.
 #[test]
 fn a_node_that_would_not_hold_the_data_is_not_recommended_without_saying_so() {
     let story = |usd: f64| {

@@ -5,7 +5,7 @@ use analysis::{Analysis, Finding, GainAboveResource, each_once};
 use super::places;
 use crate::wording::rest::gain_of;
 
-/// Pairs that are told in full.
+/// Pairs that are reported in full.
 const TOLD: usize = 2;
 
 /// A sentence for each pair that the answer compares, with what it means; and how many findings these tell.
