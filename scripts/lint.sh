@@ -18,9 +18,10 @@ fi
 cargo fmt --all -- --check
 all=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
 cargo clippy "${all[@]}" --all-targets --no-deps -- -D warnings
-# Without the features: what is compiled then, and the one program of tests with a test for it. `--no-deps`: crates without features
-# are compiled for it and not linted again. Both state it: crates that are the same with and without features are compiled once.
-cargo clippy -p iopslab -p controller -p database --lib --bins --test bad_input --locked --no-deps -- -D warnings
+# Without the features: what is compiled then, and the one program of tests with a test for it. Of the whole workspace, as above, since
+# a part of it asks its dependencies for less, and what is built on tokio would be compiled again. `--no-deps`, which both state: a crate
+# that is the same with and without features is not linted again.
+cargo clippy --workspace --lib --bins --test bad_input --locked --no-deps -- -D warnings
 RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc "${all[@]}" --no-deps --document-private-items --quiet
 "${deny[@]}"
 scripts/terraform.sh

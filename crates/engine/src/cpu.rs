@@ -12,6 +12,12 @@ pub const CYCLES: f64 = 4.0;
 /// Keys of a round of [`kernel`]: half a MiB with its table, as a core's own cache holds.
 const KEYS: usize = 8_192;
 
+/// Lines of 64 bytes, what a cache loads at once, in a [`Walk`] that is measured: 256 MiB, of which no core's caches hold
+/// more than a part.
+pub const LINES: usize = 4 << 20;
+/// Words of a line.
+const WORDS: usize = 16;
+
 /// Steps that each wait for the one before: a product and an exclusive or, in which no compiler finds a shorter way.
 #[inline(never)]
 pub fn chain(steps: u64) -> u64 {
@@ -32,9 +38,7 @@ pub fn kernel(seed: u64) -> u64 {
     let mut table: HashMap<u64, u64, BuildHasherDefault<DefaultHasher>> =
         HashMap::with_capacity_and_hasher(KEYS, BuildHasherDefault::default());
     for at in 0..KEYS {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
+        state = shifted(state);
         keys.push(state);
         table.insert(state, at as u64);
     }
@@ -48,9 +52,64 @@ pub fn kernel(seed: u64) -> u64 {
     sum ^ hasher.finish()
 }
 
+/// Reads of memory that each wait for the one before, which alone knows where the next one is: what following references
+/// costs a process whose heap is larger than the caches. It has pages to translate as well as lines to load, and on a
+/// virtual machine the host has them, too.
+pub struct Walk {
+    /// A line's first word is the line that comes after it.
+    words: Vec<u32>,
+    at: usize,
+}
+
+impl Walk {
+    /// Through `lines` lines in random order, each once before the first comes again (Sattolo 1986).
+    ///
+    /// # Panics
+    /// With no line, or more than a `u32` counts.
+    pub fn over(lines: usize) -> Self {
+        assert!(lines > 0, "a walk needs a line");
+        let mut words = vec![0; lines * WORDS];
+        for line in 0..lines {
+            words[line * WORDS] = u32::try_from(line).expect("lines that a u32 counts");
+        }
+        let mut state = 88_172_645_463_325_252_u64;
+        for line in (1..lines).rev() {
+            state = shifted(state);
+            words.swap(line * WORDS, (state % line as u64) as usize * WORDS);
+        }
+        Self { words, at: 0 }
+    }
+
+    /// The line that is reached after so many reads.
+    #[inline(never)]
+    pub fn on(&mut self, reads: u64) -> u64 {
+        for _ in 0..reads {
+            self.at = self.words[self.at * WORDS] as usize;
+        }
+        self.at as u64
+    }
+}
+
+/// The next of a sequence of pseudo-random numbers (Marsaglia 2003, "Xorshift RNGs").
+fn shifted(mut state: u64) -> u64 {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^ (state << 17)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_walk_comes_to_each_line_once_before_it_comes_again() {
+        let mut walk = Walk::over(1_000);
+        let mut seen: Vec<u64> = (0..1_000).map(|_| walk.on(1)).collect();
+        assert_eq!(*seen.last().unwrap(), 0, "the first line comes last");
+        assert!(seen.windows(2).filter(|pair| pair[1] == pair[0] + 1).count() < 20, "in no order that can be foreseen");
+        seen.sort_unstable();
+        assert_eq!(seen, (0..1_000).collect::<Vec<_>>());
+    }
 
     #[test]
     fn a_round_does_the_same_for_the_same_seed() {

@@ -151,12 +151,14 @@ fn a_cpu_is_measured_alone() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["kernel_rounds_per_s"].as_f64().unwrap() > 0.0, "{document}");
+    let read = document["memory_read_ns"].as_f64().unwrap();
+    assert!(read > 0.1 && read < 100_000.0, "{document}");
     let least = document["kernel_least_share"].as_f64().unwrap();
     assert!(least > 0.0 && least <= 1.0, "{document}");
     assert_eq!(document["speed"].is_null(), document["ghz"].is_null() || document["architecture"].is_null());
     let shown = lab.iopslab(&["doctor", "--cpu"]).output().unwrap();
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(text.contains("rounds/s") && !text.contains("Java"), "{text}");
+    assert!(text.contains("rounds/s") && text.contains(" ns for a read") && !text.contains("Java"), "{text}");
 }
 
 /// The clock is that of steps which take a known number of cycles: what makes them is optimised in the build that users

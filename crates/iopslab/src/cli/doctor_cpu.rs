@@ -1,11 +1,11 @@
-//! How fast a CPU of this machine is: its clock at work, and a fixed kernel, on one thread; and beside which instance
-//! types that is.
+//! How fast a CPU of this machine is: its clock at work, a fixed kernel, and how long it waits for memory, on one thread;
+//! and beside which instance types that is.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use ::catalog::{CPU_REFERENCE, CpuSpeed, Processor, cpu_speeds_near};
-use engine::cpu::{CYCLES, chain, kernel};
+use engine::cpu::{CYCLES, LINES, Walk, chain, kernel};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use serde::Serialize;
@@ -18,6 +18,8 @@ const TIMES: usize = 5;
 const EACH: Duration = Duration::from_millis(200);
 /// Steps between two looks at the time.
 const STEPS: u64 = 1 << 20;
+/// Reads of memory between two looks at the time.
+const READS: u64 = 1 << 16;
 /// Families that are shown beside a speed.
 const NEAR: usize = 5;
 
@@ -31,6 +33,8 @@ struct Measured {
     kernel_rounds_per_s: f64,
     /// Least of the times it was measured, over the most: 1 where nothing came between.
     kernel_least_share: f64,
+    /// Of a read that depends on the one before, in 256 MiB; nanoseconds.
+    memory_read_ns: f64,
     /// `None`: no clock, or an architecture that the catalog does not know.
     speed: Option<Speeds>,
 }
@@ -63,6 +67,8 @@ pub fn run(format: Format) -> Result<(), Failure> {
             kernel(seed)
         })
     });
+    let mut walk = Walk::over(LINES);
+    let reads_per_s = best(|| per_second(|| walk.on(READS)) * READS as f64).1;
     let speed = ghz.and_then(|ghz| processor.speeds(ghz)).map(|(shared_core, whole_core)| Speeds {
         reference: CPU_REFERENCE,
         shared_core,
@@ -78,6 +84,7 @@ pub fn run(format: Format) -> Result<(), Failure> {
         ghz,
         kernel_rounds_per_s: most,
         kernel_least_share: least / most,
+        memory_read_ns: 1e9 / reads_per_s,
         speed,
     };
     match format {
@@ -102,6 +109,12 @@ fn shown(measured: &Measured) {
          same iopslab the ratio is that of their CPUs",
         measured.kernel_rounds_per_s,
         measured.kernel_least_share * 100.0
+    );
+    println!(
+        "memory     {:.0} ns for a read that depends on the one before, in {} MiB: what a database waits for in a heap \
+         larger than the caches",
+        measured.memory_read_ns,
+        (LINES * 64) >> 20
     );
     let Some(speed) = &measured.speed else {
         println!("speed      not known: without a clock, or instructions for each clock of this architecture");
