@@ -121,6 +121,7 @@ impl Database {
             product: server.name().to_owned(),
             version: server.version().to_owned(),
             runtime: installed.runtime(),
+            runtime_options: installed.runtime_options(),
         });
         each.collect()
     }

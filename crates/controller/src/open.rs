@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use archive::RunDirectory;
-use evidence::{HostId, RUNTIMES};
+use evidence::{HostId, RUNTIME_OPTIONS, RUNTIMES};
 use experiment::{Database, Setup, Started, versions};
 use process::failure;
 use process::paths::machine_lock;
@@ -84,6 +84,12 @@ fn record_runtimes(run: &Run<'_>, software: &BTreeSet<Software>) -> Result<(), F
     let mut of_versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Software { version, runtime, .. } in software {
         of_versions.entry(version).or_default().push(runtime);
+    }
+    let options: BTreeSet<&str> =
+        software.iter().flat_map(|one| &one.runtime_options).map(String::as_str).collect();
+    if !options.is_empty() {
+        let options = serde_json::json!(options);
+        run.directory.add_to_environment(serde_json::Map::from_iter([(RUNTIME_OPTIONS.to_owned(), options)]))?;
     }
     let now = serde_json::json!(of_versions);
     match run.directory.environment()?.get(RUNTIMES) {

@@ -130,6 +130,11 @@ pub trait Installed: Send {
     /// What runs it, in that one's own words, for the record of a run.
     fn runtime(&self) -> String;
 
+    /// Options that what runs it has besides those that it is started with here: they change what is measured.
+    fn runtime_options(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Starts a node and returns at once. It lives in its own process group: Ctrl-C in a terminal does not reach it.
     fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError>;
 }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Of `environment.json`, beside the hosts: what runs each version of the database, such as a Java, by version. A list,
 /// of which hosts that differ make more than one.
 pub const RUNTIMES: &str = "runtimes";
+/// Of `environment.json`, beside the hosts: options that what runs the database has besides those of iopslab, such as
+/// those of a script that starts a Java, each once. Absent where there are none.
+pub const RUNTIME_OPTIONS: &str = "runtime_options";
 
 /// Facts about a host; what it does not show is `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

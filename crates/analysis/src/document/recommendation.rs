@@ -434,6 +434,11 @@ pub enum Doubt {
         /// Who did when the run began, in words.
         others: Vec<String>,
     },
+    /// What runs the database has options besides those of iopslab.
+    RuntimeOptions {
+        /// In its own words, such as `TieredStopAtLevel=1`.
+        options: Vec<String>,
+    },
     /// A 1:N model.
     Scale {
         /// N.

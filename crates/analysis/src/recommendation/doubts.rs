@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use evidence::RUNTIME_OPTIONS;
 use experiment::{CpuShare, DiskTooSmall, ModelMisses};
 use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
@@ -189,6 +190,10 @@ impl Answer<'_> {
         if let Some(others) = self.environment.get("beside") {
             let others = others.as_array().into_iter().flatten();
             doubts.push(Doubt::Beside { others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect() });
+        }
+        if let Some(options) = self.environment.get(RUNTIME_OPTIONS) {
+            let options = options.as_array().into_iter().flatten().filter_map(|option| option.as_str());
+            doubts.push(Doubt::RuntimeOptions { options: options.map(str::to_owned).collect() });
         }
         if self.trials.done < self.trials.planned {
             doubts

@@ -7,7 +7,7 @@
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
 };
 
 use cassandra_model::Line;
@@ -55,6 +55,9 @@ pub struct Java {
     pub version: u32,
     /// What it says of itself, first line of `java -version`.
     pub version_text: String,
+    /// Options of the JVM that it has without being given any, such as those of a script in its place:
+    /// `TieredStopAtLevel=1`.
+    pub own_options: Vec<String>,
 }
 
 /// No usable Java runtime.
@@ -149,9 +152,12 @@ pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> R
             continue;
         }
         seen.push(candidate.clone());
-        let text = match Command::new(&candidate).arg("-version").without_java_options().output() {
-            // `java -version` writes to standard error.
-            Ok(output) => String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned(),
+        let (text, own_options) = match Command::new(&candidate).args(SHOW).without_java_options().output() {
+            // Its version goes to standard error, its flags to standard output.
+            Ok(Output { stdout, stderr, .. }) => (
+                String::from_utf8_lossy(&stderr).lines().next().unwrap_or_default().to_owned(),
+                given_flags(&String::from_utf8_lossy(&stdout)),
+            ),
             Err(error) => {
                 found.push(format!("{}: cannot be run ({error})", candidate.display()));
                 continue;
@@ -159,7 +165,7 @@ pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> R
         };
         match feature_release(&text) {
             Some(release) if allowed.contains(&release) => {
-                return Ok(Java { path: candidate, version: release, version_text: text });
+                return Ok(Java { path: candidate, version: release, version_text: text, own_options });
             }
             _ if text.is_empty() => found.push(format!("{}: says nothing to -version", candidate.display())),
             _ => found.push(format!("{}: {text}", candidate.display())),
@@ -167,6 +173,22 @@ pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> R
     }
     let version = version.to_owned();
     Err(if found.is_empty() { JavaError::Missing { version } } else { JavaError::Unsupported { version, found } })
+}
+
+/// Shows the version, and each flag of the JVM with its value and where that came from.
+const SHOW: [&str; 2] = ["-XX:+PrintFlagsFinal", "-version"];
+
+/// Flags that were given on the command line, besides the one that shows them: lines such as
+/// `intx TieredStopAtLevel = 1 {product} {command line}`.
+fn given_flags(shown: &str) -> Vec<String> {
+    let given = shown.lines().filter(|line| line.contains("{command line}"));
+    let flags = given.filter_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let (name, value) = (words.next()?, words.nth(1)?);
+        let value = if value.starts_with('{') { "" } else { value };
+        (name != "PrintFlagsFinal").then(|| format!("{name}={value}"))
+    });
+    flags.collect()
 }
 
 /// The directories below this one, in the order of their names; none where it cannot be read.
@@ -189,7 +211,21 @@ fn feature_release(version_line: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{common, feature_release, needed, supported};
+    use super::{common, feature_release, given_flags, needed, supported};
+
+    #[test]
+    fn flags_that_a_java_has_of_its_own_are_those_of_a_command_line_besides_ours() {
+        // Of OpenJDK 17.0.15, shortened.
+        let shown = "[Global flags]\n\
+             size_t MaxHeapSize          = 536870912             {product} {command line}\n\
+               bool PrintFlagsFinal      = true                  {product} {command line}\n\
+               intx ThreadStackSize      = 1024            {pd product} {default}\n\
+               intx TieredStopAtLevel    = 1                     {product} {command line}\n\
+              ccstr ErrorFile            =                       {product} {command line}\n\
+               bool UseG1GC              = true                  {product} {ergonomic}\n";
+        assert_eq!(given_flags(shown), ["MaxHeapSize=536870912", "TieredStopAtLevel=1", "ErrorFile="]);
+        assert_eq!(given_flags(""), [""; 0]);
+    }
 
     #[test]
     fn feature_release_of_old_and_new_version_lines() {

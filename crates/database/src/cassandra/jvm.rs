@@ -263,7 +263,8 @@ mod tests {
             start_archive: None,
             row_overhead_bytes: Some(180),
         };
-        let java = Java { path: PathBuf::from("/usr/bin/java"), version: java, version_text: String::new() };
+        let path = PathBuf::from("/usr/bin/java");
+        let java = Java { path, version: java, version_text: String::new(), own_options: Vec::new() };
         let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
         config.plan.memory.main_bytes = 8 * GIB;
         config.plan.place = Some(crate::plan::NodeLocation { data_centre: "dc1".to_owned(), rack: "rack1".to_owned() });

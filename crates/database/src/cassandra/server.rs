@@ -146,6 +146,10 @@ impl Installed for Software {
         self.0.1.version_text.clone()
     }
 
+    fn runtime_options(&self) -> Vec<String> {
+        self.0.1.own_options.clone()
+    }
+
     fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
         let (distribution, java) = &*self.0;
         // A plan may come from a run directory of somebody else's.

@@ -222,7 +222,8 @@ mod tests {
     use super::*;
 
     fn on(java: u32) -> Java {
-        Java { path: PathBuf::from("/jdk/bin/java"), version: java, version_text: String::new() }
+        let path = PathBuf::from("/jdk/bin/java");
+        Java { path, version: java, version_text: String::new(), own_options: Vec::new() }
     }
 
     /// The JVM would leave an archive unused, in silence, of jars that were written anew.

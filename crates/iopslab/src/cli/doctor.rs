@@ -244,7 +244,11 @@ fn java(version: &str) -> Check {
     let is_default = version == cassandra::versions()[0];
     let what = if is_default { "Java".to_owned() } else { format!("Java for {version}") };
     match cassandra::find_java(version) {
-        Ok(java) => Check::ok(&what, format!("{} ({})", java.version_text, java.path.display())),
+        Ok(java) => {
+            let adds = if java.own_options.is_empty() { "" } else { "; it adds options of its own: " };
+            let options = java.own_options.join(", ");
+            Check::ok(&what, format!("{} ({}){adds}{options}", java.version_text, java.path.display()))
+        }
         Err(error) => {
             let fix = cassandra::java::how_to_get(version);
             if is_default {

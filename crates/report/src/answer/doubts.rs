@@ -166,6 +166,11 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         Doubt::Simulated => SIMULATED.to_owned(),
         Doubt::Imported => IMPORTED.to_owned(),
         Doubt::Beside { others } => beside(others),
+        Doubt::RuntimeOptions { options } => format!(
+            "What ran the database adds options of its own ({}): production without them may do otherwise, above all \
+             where the CPU is the limit. A Java by its own program (JAVA_HOME) adds none.",
+            listed(options)
+        ),
         Doubt::Scale { scale } => {
             format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
         }

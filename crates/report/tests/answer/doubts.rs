@@ -36,6 +36,17 @@ fn a_run_beside_others_says_so_and_beside_whom() {
 }
 
 #[test]
+fn options_that_a_java_adds_are_named() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.recommendation.doubts = vec![Doubt::RuntimeOptions { options: vec!["TieredStopAtLevel=1".to_owned()] }];
+    assert_eq!(
+        said(&analysis).doubts[0],
+        "What ran the database adds options of its own (TieredStopAtLevel=1): production without them may do \
+         otherwise, above all where the CPU is the limit. A Java by its own program (JAVA_HOME) adds none."
+    );
+}
+
+#[test]
 fn a_node_that_would_not_hold_the_data_says_so() {
     let mut analysis = with(DecidedBy::Value, run("io2"));
     let of = |name: &str, is_compacted: bool| DiskTooSmall {
