@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evidence::CacheAnswer;
 use experiment::Setup;
 use reported::Series;
-use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, SETS};
+use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, RECEIVED_BYTES, SENT_BYTES, SETS};
 
 use crate::document::{CacheTierAnalysis, LatencyAnalysis};
 use crate::measurement::TrialMeasurement;
@@ -26,6 +26,8 @@ pub fn of_cell(
     let share = |is_meant: fn(CacheAnswer) -> bool| {
         median(&|trial| stats::ratio(reads(trial, is_meant), reads(trial, |_| true)))
     };
+    // Of a trial with planned faults hosts are looked at up to the first.
+    let per_s = |trial: &TrialMeasurement, total| stats::ratio(total, trial.undisturbed().window_s());
     Some(CacheTierAnalysis {
         hit_ratio: share(CacheAnswer::is_hit),
         predicted_hit_ratio: None,
@@ -33,10 +35,12 @@ pub fn of_cell(
         unanswered_share: share(|answer| answer == CacheAnswer::Unanswered),
         database_reads_per_s: median(&|trial| stats::ratio(reads(trial, |answer| !answer.is_hit()), trial.window_s())),
         latency_us,
-        // Of a trial with planned faults hosts are looked at up to the first.
-        evictions_per_s: median(&|trial| stats::ratio(reported(trial, &EVICTIONS)?, trial.undisturbed().window_s())),
+        evictions_per_s: median(&|trial| per_s(trial, reported(trial, &EVICTIONS)?)),
         bytes: median(&|trial| reported(trial, &BYTES)),
         items: median(&|trial| reported(trial, &ITEMS)),
+        network_bytes_per_s: median(&|trial| {
+            per_s(trial, reported(trial, &RECEIVED_BYTES)? + reported(trial, &SENT_BYTES)?)
+        }),
         cpus_used: median(&|trial| trial.nodes().find_map(|node| node.host.cache_cpus_used)),
         request_cpu_us: median(&request_cpu_us),
     })
@@ -114,6 +118,22 @@ mod tests {
         let each = request_cpu_us(&trial).unwrap();
         assert!((each - 12.0).abs() < 1e-9, "{each}");
         assert_eq!(of_cell(Some(&setup()), &[&trial], BTreeMap::new()).unwrap().request_cpu_us, Some(each));
+    }
+
+    #[test]
+    fn the_network_of_a_tier_is_what_it_received_and_sent() {
+        let mut trial = trials().swap_remove(0);
+        let of =
+            |trial: &TrialMeasurement| of_cell(Some(&setup()), &[trial], BTreeMap::new()).unwrap().network_bytes_per_s;
+        let mut set = |series, value| {
+            let total = Course { total: Some(value), ..Course::default() };
+            trial.hosts.values_mut().for_each(|host| host.work.set(series, total));
+        };
+        set(&RECEIVED_BYTES, 1e6);
+        set(&SENT_BYTES, 9e6);
+        assert_eq!(of(&trial), Some(1e7 / trial.window_s()));
+        trial.hosts.values_mut().for_each(|host| host.work.set(&SENT_BYTES, Course::default()));
+        assert_eq!(of(&trial), None, "missing is not zero");
     }
 
     #[test]

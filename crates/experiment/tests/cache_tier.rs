@@ -162,6 +162,7 @@ fn it_is_measured_on_this_machine_alone() {
     for provider in [Provider::Hosts, Provider::Aws] {
         let found = mistakes(provider).unwrap();
         assert!(found.contains("cache_tier of a: caches are started on this machine alone so far"), "{found}");
+        assert!(found.contains("measure a model of it on this machine"), "{found}");
     }
     assert_eq!(mistakes(Provider::Local), None);
 }

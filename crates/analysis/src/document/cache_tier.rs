@@ -30,6 +30,8 @@ pub struct CacheTierAnalysis {
     pub bytes: Option<f64>,
     /// Records at the end.
     pub items: Option<f64>,
+    /// Bytes a second that they received from their clients and sent to them.
+    pub network_bytes_per_s: Option<f64>,
     /// CPUs that they used.
     pub cpus_used: Option<f64>,
     /// CPU time of a request to them, microseconds of this machine's CPU.
