@@ -19,7 +19,7 @@ pub fn of_cell(
     trials: &[&TrialMeasurement],
     latency_us: BTreeMap<CacheAnswer, LatencyAnalysis>,
 ) -> Option<CacheTierAnalysis> {
-    setup?.cache_tier.as_ref()?;
+    let tier = setup?.cache_tier.as_ref()?;
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| {
         stats::median(trials.iter().filter_map(|trial| figure(trial)))
     };
@@ -40,6 +40,11 @@ pub fn of_cell(
         items: median(&|trial| reported(trial, &ITEMS)),
         network_bytes_per_s: median(&|trial| {
             per_s(trial, reported(trial, &RECEIVED_BYTES)? + reported(trial, &SENT_BYTES)?)
+        }),
+        network_share: median(&|trial| {
+            // Either direction has all of it.
+            let most = reported(trial, &RECEIVED_BYTES)?.max(reported(trial, &SENT_BYTES)?);
+            stats::ratio(per_s(trial, most)?, tier.all_network_bytes_per_s()?)
         }),
         cpus_used: median(&|trial| trial.nodes().find_map(|node| node.host.cache_cpus_used)),
         request_cpu_us: median(&request_cpu_us),
@@ -85,7 +90,14 @@ mod tests {
     /// Two nodes of a quarter of a CPU in front of the first configuration.
     fn setup() -> Setup {
         let policy = CachePolicy::Aside;
-        let tier = CacheTierSetup { nodes: 2, cpus: 0.25, memory_bytes: 1 << 26, ttl_s: None, policy };
+        let tier = CacheTierSetup {
+            nodes: 2,
+            cpus: 0.25,
+            network_bytes_per_s: Some(1e7),
+            memory_bytes: 1 << 26,
+            ttl_s: None,
+            policy,
+        };
         Setup { cache_tier: Some(tier), ..job().setups[0].clone() }
     }
 
@@ -123,17 +135,22 @@ mod tests {
     #[test]
     fn the_network_of_a_tier_is_what_it_received_and_sent() {
         let mut trial = trials().swap_remove(0);
-        let of =
-            |trial: &TrialMeasurement| of_cell(Some(&setup()), &[trial], BTreeMap::new()).unwrap().network_bytes_per_s;
+        let of = |trial: &TrialMeasurement| {
+            let tier = of_cell(Some(&setup()), &[trial], BTreeMap::new()).unwrap();
+            (tier.network_bytes_per_s, tier.network_share)
+        };
         let mut set = |series, value| {
             let total = Course { total: Some(value), ..Course::default() };
             trial.hosts.values_mut().for_each(|host| host.work.set(series, total));
         };
         set(&RECEIVED_BYTES, 1e6);
         set(&SENT_BYTES, 9e6);
-        assert_eq!(of(&trial), Some(1e7 / trial.window_s()));
+        let (both, share) = of(&trial);
+        assert_eq!(both, Some(1e7 / trial.window_s()));
+        // Of two machines with 10 MB/s in each direction.
+        assert!((share.unwrap() - 9e6 / trial.window_s() / 2e7).abs() < 1e-9, "{share:?}");
         trial.hosts.values_mut().for_each(|host| host.work.set(&SENT_BYTES, Course::default()));
-        assert_eq!(of(&trial), None, "missing is not zero");
+        assert_eq!(of(&trial), (None, None), "missing is not zero");
     }
 
     #[test]
