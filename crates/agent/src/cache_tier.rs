@@ -209,7 +209,14 @@ mod tests {
         let work = WorkDirectory::lock(directory.path()).unwrap();
         let host = Host::open(work, None, "killed".to_owned(), Outbox::new(Arc::default())).unwrap();
         let policy = CachePolicy::Invalidate;
-        let setup = CacheTierSetup { nodes: 2, cpus: 0.5, memory_bytes: 8 << 20, ttl_s: None, policy };
+        let setup = CacheTierSetup {
+            nodes: 2,
+            cpus: 0.5,
+            network_bytes_per_s: None,
+            memory_bytes: 8 << 20,
+            ttl_s: None,
+            policy,
+        };
         let mut tier = CacheTier::start(&host, &setup, Ipv4Addr::new(127, 0, 242, 1), 1.0).unwrap();
         tier.hold().unwrap();
         let addresses = tier.addresses();

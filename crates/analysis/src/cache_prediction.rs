@@ -94,7 +94,8 @@ mod tests {
     use crate::story::{job, run, trials};
 
     fn tier(memory_bytes: u64, nodes: u32, ttl_s: Option<u32>) -> CacheTierSetup {
-        CacheTierSetup { nodes, cpus: 0.25, memory_bytes, ttl_s, policy: CachePolicy::Invalidate }
+        let policy = CachePolicy::Invalidate;
+        CacheTierSetup { nodes, cpus: 0.25, network_bytes_per_s: None, memory_bytes, ttl_s, policy }
     }
 
     /// Memory for so much of the records of a plan.

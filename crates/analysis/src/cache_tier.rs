@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evidence::CacheAnswer;
 use experiment::Setup;
 use reported::Series;
-use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, SETS};
+use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, RECEIVED_BYTES, SENT_BYTES, SETS};
 
 use crate::document::{CacheTierAnalysis, LatencyAnalysis};
 use crate::measurement::TrialMeasurement;
@@ -19,13 +19,15 @@ pub fn of_cell(
     trials: &[&TrialMeasurement],
     latency_us: BTreeMap<CacheAnswer, LatencyAnalysis>,
 ) -> Option<CacheTierAnalysis> {
-    setup?.cache_tier.as_ref()?;
+    let tier = setup?.cache_tier.as_ref()?;
     let median = |figure: &dyn Fn(&TrialMeasurement) -> Option<f64>| {
         stats::median(trials.iter().filter_map(|trial| figure(trial)))
     };
     let share = |is_meant: fn(CacheAnswer) -> bool| {
         median(&|trial| stats::ratio(reads(trial, is_meant), reads(trial, |_| true)))
     };
+    // Of a trial with planned faults hosts are looked at up to the first.
+    let per_s = |trial: &TrialMeasurement, total| stats::ratio(total, trial.undisturbed().window_s());
     Some(CacheTierAnalysis {
         hit_ratio: share(CacheAnswer::is_hit),
         predicted_hit_ratio: None,
@@ -33,10 +35,17 @@ pub fn of_cell(
         unanswered_share: share(|answer| answer == CacheAnswer::Unanswered),
         database_reads_per_s: median(&|trial| stats::ratio(reads(trial, |answer| !answer.is_hit()), trial.window_s())),
         latency_us,
-        // Of a trial with planned faults hosts are looked at up to the first.
-        evictions_per_s: median(&|trial| stats::ratio(reported(trial, &EVICTIONS)?, trial.undisturbed().window_s())),
+        evictions_per_s: median(&|trial| per_s(trial, reported(trial, &EVICTIONS)?)),
         bytes: median(&|trial| reported(trial, &BYTES)),
         items: median(&|trial| reported(trial, &ITEMS)),
+        network_bytes_per_s: median(&|trial| {
+            per_s(trial, reported(trial, &RECEIVED_BYTES)? + reported(trial, &SENT_BYTES)?)
+        }),
+        network_share: median(&|trial| {
+            // Either direction has all of it.
+            let most = reported(trial, &RECEIVED_BYTES)?.max(reported(trial, &SENT_BYTES)?);
+            stats::ratio(per_s(trial, most)?, tier.all_network_bytes_per_s()?)
+        }),
         cpus_used: median(&|trial| trial.nodes().find_map(|node| node.host.cache_cpus_used)),
         request_cpu_us: median(&request_cpu_us),
     })
@@ -81,7 +90,14 @@ mod tests {
     /// Two nodes of a quarter of a CPU in front of the first configuration.
     fn setup() -> Setup {
         let policy = CachePolicy::Aside;
-        let tier = CacheTierSetup { nodes: 2, cpus: 0.25, memory_bytes: 1 << 26, ttl_s: None, policy };
+        let tier = CacheTierSetup {
+            nodes: 2,
+            cpus: 0.25,
+            network_bytes_per_s: Some(1e7),
+            memory_bytes: 1 << 26,
+            ttl_s: None,
+            policy,
+        };
         Setup { cache_tier: Some(tier), ..job().setups[0].clone() }
     }
 
@@ -114,6 +130,27 @@ mod tests {
         let each = request_cpu_us(&trial).unwrap();
         assert!((each - 12.0).abs() < 1e-9, "{each}");
         assert_eq!(of_cell(Some(&setup()), &[&trial], BTreeMap::new()).unwrap().request_cpu_us, Some(each));
+    }
+
+    #[test]
+    fn the_network_of_a_tier_is_what_it_received_and_sent() {
+        let mut trial = trials().swap_remove(0);
+        let of = |trial: &TrialMeasurement| {
+            let tier = of_cell(Some(&setup()), &[trial], BTreeMap::new()).unwrap();
+            (tier.network_bytes_per_s, tier.network_share)
+        };
+        let mut set = |series, value| {
+            let total = Course { total: Some(value), ..Course::default() };
+            trial.hosts.values_mut().for_each(|host| host.work.set(series, total));
+        };
+        set(&RECEIVED_BYTES, 1e6);
+        set(&SENT_BYTES, 9e6);
+        let (both, share) = of(&trial);
+        assert_eq!(both, Some(1e7 / trial.window_s()));
+        // Of two machines with 10 MB/s in each direction.
+        assert!((share.unwrap() - 9e6 / trial.window_s() / 2e7).abs() < 1e-9, "{share:?}");
+        trial.hosts.values_mut().for_each(|host| host.work.set(&SENT_BYTES, Course::default()));
+        assert_eq!(of(&trial), (None, None), "missing is not zero");
     }
 
     #[test]

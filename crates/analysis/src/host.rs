@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use evidence::{HostFigures, HostSample, VolumeFigures};
 use experiment::VolumeRole;
 use reported::Meaning;
+use reported::memcached::{CPU_S, HITS, MISSES};
 
 use crate::ebs::EbsExceeded;
 use crate::waking;
-use crate::work::DatabaseWork;
+use crate::work::{DatabaseWork, shares};
 
 /// Length of the windows in which "at its limit" is judged, seconds: longer than the throttle's 100 ms slices and than
 /// a commit-log sync period, short enough to see work in the background come and go.
@@ -62,6 +63,8 @@ pub struct DatabaseHost {
     pub restarts: Option<u64>,
     /// CPUs that caches in front of the database used, where they are watched on this host.
     pub cache_cpus_used: Option<f64>,
+    /// Share of the records they were asked for that these did not have, from each sample to the next.
+    pub cache_misses: Vec<f64>,
     /// What the database itself reported.
     pub work: DatabaseWork,
 }
@@ -240,7 +243,8 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
             .zip(delta(|h| h.network_sent_bytes))
             .and_then(|(again, bytes)| stats::ratio(again, bytes / 1e6)),
         restarts: restarts(window),
-        cache_cpus_used: work.total(&reported::memcached::CPU_S).and_then(|cpu_s| stats::ratio(cpu_s, length)),
+        cache_cpus_used: work.total(&CPU_S).and_then(|cpu_s| stats::ratio(cpu_s, length)),
+        cache_misses: shares(window, &MISSES, &HITS),
         work,
     }
 }

@@ -107,6 +107,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         // A volume at its limit gives what it gives, whatever the code costs.
         Remark::CodeNotWarm(_) if limit.is_volume() => None,
         Remark::CodeNotWarm(_) => not_at_rest(Unrest::Code),
+        Remark::CacheNotSettled(cache) if cache.is_of_tier_alone() => not_at_rest(Unrest::CacheTier),
         Remark::CacheNotSettled(_) => not_at_rest(Unrest::Cache),
         Remark::ReadsPerOperation(_) if limit.is_volume() => not_at_rest(Unrest::Cache),
         Remark::ReadsPerOperation(_) => None,
@@ -209,7 +210,7 @@ mod tests {
     use crate::finding::Scope;
     use crate::physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
     use crate::rule::Severity;
-    use crate::rules::cache_not_settled::CacheNotSettled;
+    use crate::rules::cache_not_settled::{CacheNotSettled, MissesDrift};
     use crate::rules::cassandra::code_not_warm::CodeNotWarm;
     use crate::rules::client_saturated::ClientSaturated;
     use crate::rules::data_set_smaller::DataSetSmaller;
@@ -305,6 +306,10 @@ mod tests {
         let code =
             || finding(CodeNotWarm { compiler_share: Some(0.2), threshold: 0.05, preparation_ended_early: false });
         let cache = finding(CacheNotSettled::default());
+        let tier = finding(CacheNotSettled {
+            tier: Some(MissesDrift { misses_share_first_third: 0.5, misses_share_last_third: 0.4 }),
+            ..CacheNotSettled::default()
+        });
         let reads = || finding(ReadsPerOperation::default());
         let rising = |trajectory| finding(StillRising { trajectory, ..StillRising::default() });
         let changing = finding(NoSteadyState::default());
@@ -336,6 +341,7 @@ mod tests {
             (code(), NoneFound, Some(Unrest::Code)),
             (code(), VolumeIops, None),
             (cache, VolumeIops, Some(Unrest::Cache)),
+            (tier, VolumeIops, Some(Unrest::CacheTier)),
             (reads(), VolumeIops, Some(Unrest::Cache)),
             (reads(), Cpu, None),
             (rising(None), VolumeIops, Some(Unrest::Changing)),

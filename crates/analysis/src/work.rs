@@ -88,6 +88,18 @@ impl Course {
     }
 }
 
+/// From each sample to the next: which share of what two counters grew by one of them has. Nothing where one is not
+/// known or has begun anew, or neither grew.
+pub fn shares(window: &[HostSample], of: &Series, beside: &Series) -> Vec<f64> {
+    let share = |pair: &[HostSample]| {
+        let [before, after] = pair else { return None };
+        let grown = |series: &Series| Some(after.database.get(series)? - before.database.get(series)?);
+        let (of, beside) = (grown(of)?, grown(beside)?);
+        stats::ratio(of, of + beside).filter(|_| of >= 0.0 && beside >= 0.0)
+    };
+    window.windows(2).filter_map(share).collect()
+}
+
 /// What grew in `seen` of `seconds`, for a window of this length. A counter that went backwards is another process's:
 /// nothing is known of the window.
 fn over_all(grown: f64, seen: f64, seconds: f64, length: f64) -> Option<f64> {
@@ -135,6 +147,18 @@ mod tests {
         let anew = [sample(0.0, Some(900.0), 0.0), sample(10.0, Some(4.0), 0.0)];
         assert_eq!(DatabaseWork::of(&anew, 10.0).total(&TABLE_READS), None);
         assert_eq!(DatabaseWork::of(&[], 10.0), DatabaseWork::default());
+    }
+
+    #[test]
+    fn shares_are_of_what_both_counters_grew_by_and_of_none_that_began_anew() {
+        let counted = [(0.0, 0.0), (30.0, 10.0), (30.0, 10.0), (40.0, 40.0), (5.0, 50.0), (6.0, 50.0)];
+        let mut samples: Vec<HostSample> = counted.map(|(reads, _)| sample(0.0, Some(reads), 0.0)).into();
+        for (sample, (_, flushes)) in samples.iter_mut().zip(counted) {
+            sample.database.set(&FLUSHES, Some(flushes));
+        }
+        assert_eq!(shares(&samples, &TABLE_READS, &FLUSHES), [0.75, 0.25, 1.0]);
+        samples[1].database.set(&FLUSHES, None);
+        assert_eq!(shares(&samples, &TABLE_READS, &FLUSHES), [0.25, 1.0], "one that is not known is left out");
     }
 
     /// A compaction takes the count of the files that it replaces.

@@ -49,6 +49,8 @@ pub struct CacheTier {
     pub vcpus: f64,
     /// How fast one of these is; `None`: not known.
     pub cpu_speed: Option<CpuSpeed>,
+    /// Network bandwidth of each that lasts, Gbit/s; `None`: not known.
+    pub network_gbps: Option<f64>,
     /// Memory for items on each (memcached's `-m`), bytes.
     pub memory_bytes: u64,
     /// Seconds after which an item is gone; `None`: it stays as long as there is memory.
@@ -70,6 +72,7 @@ impl CacheTier {
         CacheTierSetup {
             nodes: self.nodes,
             cpus: (worth_vcpus / scale).max(LEAST_CPUS),
+            network_bytes_per_s: self.network_gbps.map(|gbps| gbps * 1e9 / 8.0 / scale),
             memory_bytes: (self.memory_bytes as f64 / scale) as u64,
             ttl_s: self.ttl_s,
             policy: self.policy,
@@ -84,6 +87,9 @@ pub struct CacheTierSetup {
     pub nodes: u32,
     /// CPUs that a node may use.
     pub cpus: f64,
+    /// What the network of its machine carries in one direction at this scale, bytes per second; nothing holds it to
+    /// that. `None`: not known.
+    pub network_bytes_per_s: Option<f64>,
     /// Memory for items (`-m`), bytes.
     pub memory_bytes: u64,
     /// Seconds after which an item is gone: time is not divided by the scale.
@@ -101,5 +107,10 @@ impl CacheTierSetup {
     /// CPUs of all nodes.
     pub fn all_cpus(&self) -> f64 {
         self.cpus * f64::from(self.nodes)
+    }
+
+    /// What the networks of all machines carry in one direction, bytes per second.
+    pub fn all_network_bytes_per_s(&self) -> Option<f64> {
+        Some(self.network_bytes_per_s? * f64::from(self.nodes))
     }
 }

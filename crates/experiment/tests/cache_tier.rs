@@ -31,6 +31,9 @@ fn a_tier_is_read_as_it_is_stated_and_divided_by_the_scale_but_for_its_time() {
     assert!((whole.cpus / scaled.cpus - 8.0).abs() < 1e-9, "{} and {}", whole.cpus, scaled.cpus);
     assert!(scaled.memory_limit_bytes() > scaled.memory_bytes);
     assert_eq!(scaled.all_cpus(), 2.0 * scaled.cpus);
+    // 0.937 Gbit/s each.
+    let network = scaled.all_network_bytes_per_s().unwrap();
+    assert!((network - 2.0 * 0.937e9 / 8.0 / 8.0).abs() < 1.0, "{network}");
     // What is left out.
     let least = setup(&tier("{ memory_gib = 1, instance = \"r7g.large\" }"));
     assert_eq!((least.nodes, least.ttl_s, least.policy), (1, None, CachePolicy::Invalidate));
@@ -162,6 +165,7 @@ fn it_is_measured_on_this_machine_alone() {
     for provider in [Provider::Hosts, Provider::Aws] {
         let found = mistakes(provider).unwrap();
         assert!(found.contains("cache_tier of a: caches are started on this machine alone so far"), "{found}");
+        assert!(found.contains("measure a model of it on this machine"), "{found}");
     }
     assert_eq!(mistakes(Provider::Local), None);
 }

@@ -18,6 +18,10 @@ series! {
     BYTES "memcached_bytes" level;
     /// Records that are there, now.
     ITEMS "memcached_curr_items" level;
+    /// Bytes that it has received from its clients.
+    RECEIVED_BYTES "memcached_bytes_read" counter;
+    /// Bytes that it has sent to them.
+    SENT_BYTES "memcached_bytes_written" counter;
     /// CPU time of its processes, seconds.
     CPU_S "memcached_cpu_s" counter;
 }
@@ -35,6 +39,11 @@ pub static REPORTS: Reports = Reports {
             lines: &[("hits", &HITS, 1.0), ("misses", &MISSES, 1.0), ("evictions", &EVICTIONS, 1.0)],
         },
         &Chart { title: "Memory of the cache tier", unit: "MiB", lines: &[("records", &BYTES, 1.0 / MIB)] },
+        &Chart {
+            title: "Network of the cache tier",
+            unit: "MiB/s",
+            lines: &[("received", &RECEIVED_BYTES, 1.0 / MIB), ("sent", &SENT_BYTES, 1.0 / MIB)],
+        },
         &Chart { title: "CPUs of the cache tier", unit: "CPUs", lines: &[("memcached", &CPU_S, 1.0)] },
     ],
     background: &[],

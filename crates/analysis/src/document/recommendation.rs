@@ -282,6 +282,8 @@ pub enum Unrest {
     Code,
     /// Device reads for each operation were changing, or differ from those of another cell with the same page cache.
     Cache,
+    /// What caches in front of the database missed was changing.
+    CacheTier,
     /// Throughput was changing.
     Changing,
     /// Throughput was changing while others took CPU time of the machine.

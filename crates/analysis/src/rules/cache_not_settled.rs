@@ -1,7 +1,8 @@
-//! Did the page cache go on changing while it was measured?
+//! Did the page cache, or caches in front of the database, go on changing while it was measured?
 //!
-//! Device reads for each operation are what its content makes of the workload. A page cache that was to be cold changes
-//! by plan: the answer says that it is one from a cold start, and nothing is asked here.
+//! Device reads for each operation are what the page cache's content makes of the workload, and misses are what that of
+//! caches in front makes. What was to be cold changes by plan: the answer says that it is one from a cold start, and
+//! nothing is asked here.
 
 use experiment::Plan;
 use serde::{Deserialize, Serialize};
@@ -11,17 +12,26 @@ use crate::measurement::TrialMeasurement;
 use crate::seen::Seen;
 use crate::waking::in_second;
 
-/// The page cache was not at rest.
+/// A cache was not at rest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CacheNotSettled {
     /// How device reads changed; `None`: no change was shown.
     pub drift: Option<ReadsDrift>,
     /// How it filled; `None`: it did not, or was full.
     pub filling: Option<CacheFilling>,
+    /// How the misses of caches in front of the database changed; `None`: no change was shown, or there are none.
+    pub tier: Option<MissesDrift>,
     /// Whether the preparation ended by its time bound before it had settled.
     pub preparation_ended_early: bool,
-    /// Allowed change of device reads, as a share.
+    /// Allowed change of device reads, and of misses, as a share.
     pub threshold: f64,
+}
+
+impl CacheNotSettled {
+    /// Whether it is known of the caches in front of the database, and of nothing else.
+    pub(crate) fn is_of_tier_alone(&self) -> bool {
+        self.tier.is_some() && self.drift.is_none() && self.filling.is_none()
+    }
 }
 
 /// Device reads for each operation.
@@ -31,6 +41,15 @@ pub struct ReadsDrift {
     pub device_reads_per_operation_first_third: f64,
     /// In the last.
     pub device_reads_per_operation_last_third: f64,
+}
+
+/// Records that caches in front of the database did not have, as a share of those that they were asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissesDrift {
+    /// In the first third of the window.
+    pub misses_share_first_third: f64,
+    /// In the last.
+    pub misses_share_last_third: f64,
 }
 
 /// A page cache that fills, as shares of what it may hold.
@@ -51,6 +70,8 @@ const GROWTH_MIN: f64 = 0.02;
 const FULL: f64 = 0.9;
 /// ... and in device reads, so that a few reads of a cache that answers nearly everything are no change (practice).
 const READS_MIN: f64 = 0.02;
+/// ... and of the misses of caches in front of the database: a point, to which hit ratios are predicted (practice).
+const MISSES_MIN: f64 = 0.01;
 
 pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<CacheNotSettled>> {
     if is_cold_by_plan(trial, plan) || trial.backlog.is_some() {
@@ -66,10 +87,11 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Cach
         moved.is_shown && change.abs() > least.max(READS_MIN)
     });
     let filled = filling(trial);
+    let tier = trial.nodes().find_map(|node| misses_drift(&node.host.cache_misses));
     // What was not settled at the end of the preparation has the warm-up to settle, and a long window to show that it
     // did.
     let is_shown_steady = seen.len() >= stats::JUDGED_FROM;
-    if drifts.is_none() && filled.is_none() && (!ended_early || is_shown_steady) {
+    if drifts.is_none() && filled.is_none() && tier.is_none() && (!ended_early || is_shown_steady) {
         return None;
     }
     let figures = CacheNotSettled {
@@ -78,10 +100,19 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Cach
             device_reads_per_operation_last_third: moved.last,
         }),
         filling: filled,
+        tier,
         preparation_ended_early: ended_early,
         threshold: CHANGE_MIN,
     };
     Some(figures.into())
+}
+
+/// How the misses of caches in front of the database went one way, of so many a second.
+fn misses_drift(misses: &[f64]) -> Option<MissesDrift> {
+    let moved = stats::monotone_change(misses).filter(|moved| moved.is_shown)?;
+    let least = CHANGE_MIN * moved.first.max(moved.last);
+    let drift = MissesDrift { misses_share_first_third: moved.first, misses_share_last_third: moved.last };
+    ((moved.last - moved.first).abs() > least.max(MISSES_MIN)).then_some(drift)
 }
 
 /// The page cache of all nodes, where it was filling: by how much it grew, and how much it then held of what it may
@@ -173,6 +204,21 @@ mod tests {
             let host = first_host(&mut trial);
             (host.page_cache_grew_bytes, host.page_cache_bytes) = (Some(grew * budget), Some(holds * budget));
             assert_eq!(finding(&trial, &warm).is_some(), fires, "{grew} {holds}");
+        }
+    }
+
+    #[test]
+    fn caches_in_front_that_go_on_filling_are_not_settled() {
+        let warm = plan(CacheState::Warm);
+        for (first, last, fires) in
+            [(0.5, 0.4, true), (0.05, 0.1, true), (0.4, 0.4, false), (0.4, 0.39, false), (0.01, 0.02, false)]
+        {
+            let mut trial = with(2000.0, 2000.0, 15, Some(true));
+            let second = |t: u32| first + (last - first) * f64::from(t) / 14.0 + f64::from(t * 37 % 11) / 1e4;
+            first_host(&mut trial).cache_misses = (0..15).map(second).collect();
+            let found = finding(&trial, &warm);
+            assert_eq!(found.is_some_and(|found| found.figures.tier.is_some()), fires, "{first} to {last}");
+            assert_eq!(finding(&trial, &plan(CacheState::Cold)), None);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, SETS};
+use reported::memcached::{BYTES, CPU_S, DELETES, EVICTIONS, HITS, ITEMS, MISSES, RECEIVED_BYTES, SENT_BYTES, SETS};
 use reported::{Reported, Series};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use crate::MetricsReader;
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What is read of each node, by memcached's names. Deletes and CPU time are in two parts.
-const READ: [(&str, &Series); 10] = [
+const READ: [(&str, &Series); 12] = [
     ("get_hits", &HITS),
     ("get_misses", &MISSES),
     ("cmd_set", &SETS),
@@ -23,6 +23,8 @@ const READ: [(&str, &Series); 10] = [
     ("evictions", &EVICTIONS),
     ("bytes", &BYTES),
     ("curr_items", &ITEMS),
+    ("bytes_read", &RECEIVED_BYTES),
+    ("bytes_written", &SENT_BYTES),
     ("rusage_user", &CPU_S),
     ("rusage_system", &CPU_S),
 ];

@@ -36,6 +36,7 @@ pub(super) fn check(
         instance: found.name.clone(),
         vcpus: f64::from(found.vcpus),
         cpu_speed: catalog::cpu_speed(&found.name),
+        network_gbps: found.network_gbps,
         memory_bytes: (memory? * GIB) as u64,
         ttl_s: ttl.map(|s| s as u32),
         // A word that is none has been reported.

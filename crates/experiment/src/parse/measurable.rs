@@ -123,15 +123,19 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
 
 /// Caches in front of a database that nobody starts there.
 fn caches_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> {
-    let why = match provider {
-        Some(Provider::Simulated) => "a simulation has no cache to ask",
-        Some(Provider::Hosts | Provider::Aws) => "caches are started on this machine alone so far",
+    let (why, help) = match provider {
+        Some(Provider::Simulated) => ("a simulation has no cache to ask", "run it on this machine: --provider local"),
+        Some(Provider::Hosts | Provider::Aws) => (
+            "caches are started on this machine alone so far",
+            "measure a model of it on this machine (--provider local), and ask iopslab size --cache for machines; or \
+             remove it",
+        ),
         Some(Provider::Local | Provider::Imported) | None => return Vec::new(),
     };
     let of_each = file.configuration.iter().filter_map(|c| Some((&c.name, c.cache_tier.as_ref()?)));
     let problem = |(name, tier): (&Spanned<String>, &Spanned<raw::CacheTier>)| {
         let what = Sentence::of("cache_tier of ", name.as_str(), format!(": {why}"));
-        problem(tier.span(), what, "run it on this machine: --provider local")
+        problem(tier.span(), what, help)
     };
     of_each.map(problem).collect()
 }

@@ -101,6 +101,9 @@ fn caches_answer_what_is_popular_and_the_database_the_rest() {
     let request_us = tier["request_cpu_us"].as_f64().unwrap();
     assert!((1.0..1_000.0).contains(&request_us), "{tier:#}");
     assert!(grown(&of_cached, &DELETES) > 0.0, "each update deletes the copy");
+    // Ten fields of 100 bytes for each hit, and for each record that is put there.
+    let network = tier["network_bytes_per_s"].as_f64().unwrap();
+    assert!(network > 0.9 * 1_000.0 * hits / 14.0, "{tier:#}");
 
     // The database is asked for the rest alone.
     let (of_alone, of_cached) = (grown(&samples(&lab, "alone"), &TABLE_READS), grown(&of_cached, &TABLE_READS));

@@ -88,6 +88,7 @@ fn not_at_rest(names: &str, unrest: Unrest) -> String {
     let (what, advice) = match unrest {
         Unrest::Code => ("its code was still being compiled with", LONGER_WARMUP),
         Unrest::Cache => ("its page cache was still changing with", LONGER_WARMUP),
+        Unrest::CacheTier => ("the caches in front of it were still filling or changing with", LONGER_WARMUP),
         Unrest::Changing => ("its throughput was still changing with", LONGER_WARMUP),
         Unrest::Disturbed => (
             "its throughput was changing while other programs, or the hypervisor, took CPU time of the machine, with",

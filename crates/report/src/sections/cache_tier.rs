@@ -24,6 +24,8 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
         .number("p99 of a miss, ms", |(_, tier)| p99_ms(tier, CacheAnswer::Miss))
         .number(column("Evictions/s").drop(2), |(_, tier)| tier.evictions_per_s)
         .number(column("Records, MiB").drop(3), |(_, tier)| Some(tier.bytes? / MIB))
+        .number(column("Network, MiB/s").drop(7), |(_, tier)| Some(tier.network_bytes_per_s? / MIB))
+        .number(column("Network, % of the machines'").drop(6), |(_, tier)| percent(tier.network_share))
         .number(column("CPUs used").drop(1), |(_, tier)| tier.cpus_used)
         .number(column("CPU of a request, us").drop(5), |(_, tier)| tier.request_cpu_us);
     let method = "Medians over repetitions, all nodes of the tier together. Predicted are the hits of the workload's \
@@ -33,7 +35,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
                   among them. Stale is a hit, with a record older than a write that the client had already had \
                   acknowledged; counted at the least, since a client knows its own writes alone. p99 of a hit is that \
                   of the others. A miss takes the time of the cache, of the database, and of putting the record into \
-                  the cache. CPU of a request is what the caches' processes used for each get, set and delete.";
+                  the cache. Network is what the tier received and sent, and the larger of these of what the \
+                  machines that are paid for carry at this scale; here it is this machine's loopback, which holds \
+                  nothing back. CPU of a request is what the caches' processes used for each get, set and delete.";
     let tiers = analysis.configurations.iter();
     let tiers = tiers.filter_map(|c| Some(format!("{}: {}.", c.name, c.cache_tier.as_ref()?)));
     section.key(method).list(tiers).table(table)

@@ -77,26 +77,32 @@ pub fn taken(by: CpuTakenBy) -> &'static str {
 }
 
 pub fn cache_not_settled(of: &CacheNotSettled) -> Words {
-    let message = match (&of.drift, &of.filling) {
-        (None, Some(filling)) => format!(
+    let message = match (&of.drift, &of.filling, &of.tier) {
+        (None, None, Some(tier)) => format!(
+            "The caches in front of the database went on changing while they were measured: they missed {:.1} % of the \
+             reads in the first third of the window, {:.1} % in the last.",
+            tier.misses_share_first_third * 100.0,
+            tier.misses_share_last_third * 100.0
+        ),
+        (None, Some(filling), _) => format!(
             "The page cache was filling while it was measured: it grew by {} of what it may hold, to {}.",
             percent(filling.page_cache_grew_share),
             percent(filling.page_cache_filled_share)
         ),
-        (Some(drift), _) => format!(
+        (Some(drift), ..) => format!(
             "The page cache went on changing while it was measured: {:.3} device reads for each operation in the first \
              third of the window, {:.3} in the last.",
             drift.device_reads_per_operation_first_third, drift.device_reads_per_operation_last_third
         ),
-        (None, None) => "The preparation ended before the page cache had settled, and the trial is too short to show \
-                         that it did later."
+        (None, None, None) => "The preparation ended before the page cache had settled, and the trial is too short \
+                               to show that it did later."
             .to_owned(),
     };
     (
         message,
-        "Lengthen [load] warmup_s (or use warmup = \"auto\") until device reads for each operation stay the same: with \
-         skewed keys the cache has to find out what is popular. Where a cold start is the question, say so with cache \
-         = \"cold\".",
+        "Lengthen [load] warmup_s (or use warmup = \"auto\") until device reads for each operation, and hits of a \
+         cache tier, stay the same: with skewed keys a cache has to find out what is popular. Where a cold start is \
+         the question, say so with cache = \"cold\".",
     )
 }
 
