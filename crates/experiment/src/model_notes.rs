@@ -20,9 +20,8 @@ fn misses(experiment: &Experiment) -> Vec<Note> {
 fn note(experiment: &Experiment, records: u64, of: &ModelMisses) -> Note {
     let full_records = experiment.stands_for_records.unwrap_or(experiment.dataset.records);
     let buffers = own_buffers(experiment.target.database.product());
-    let left_out = buffers.map_or_else(String::new, |buffers| {
-        format!(", reckoned without {buffers} and without what updates read")
-    });
+    let left_out = buffers
+        .map_or_else(String::new, |buffers| format!(", reckoned without {buffers} and without what updates read"));
     let reads = |missing: f64| match missing < LEAST_MISSES {
         true => "hardly any".to_owned(),
         false => format!("{missing:.3}"),

@@ -330,9 +330,8 @@ fn model_misses(all: &[MissesInModel], can_be_kept: bool, own_buffers: Option<&s
             listed(names)
         )
     });
-    let left_out = own_buffers.map_or_else(String::new, |buffers| {
-        format!(" (reckoned without {buffers} and without what updates read)")
-    });
+    let left_out = own_buffers
+        .map_or_else(String::new, |buffers| format!(" (reckoned without {buffers} and without what updates read)"));
     format!(
         "Page caches here do not miss as often as at full scale: {}{left_out}. A verdict that this would change is \
          none; {} {} the misses.",

@@ -175,8 +175,7 @@ fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
         (true, "page_cache = \"same-misses\" in [provider.local] keeps the misses."),
         (false, "more of the records, by a smaller scale or more of them in [dataset], would keep more of the misses."),
     ] {
-        analysis.recommendation.doubts =
-            vec![Doubt::ModelMisses { all: all.clone(), can_be_kept, own_buffers: None }];
+        analysis.recommendation.doubts = vec![Doubt::ModelMisses { all: all.clone(), can_be_kept, own_buffers: None }];
         assert_eq!(said(&analysis).doubts[0], expected(what_to_do));
     }
     // PostgreSQL keeps pages in memory of its own, which the reckoning does not know.
