@@ -2,6 +2,8 @@
 # What iopslab's closed loop carries beside pgbench, and what either costs the client: TPC-B of examples/tpcb.sql on tables that
 # pgbench has made, in turns on one PostgreSQL that this starts. Prints a Markdown table.
 #
+#   VOLUME=gp3:100GiB:3000   as a served volume on which the server's data and WAL lie (root, /dev/fuse): then it is the limit
+#   VOLUME_SCALE=16   by which its limits are divided
 #   DIRECTORY=/mnt/volume   where the server's data lie (a directory of its own is made there, and removed)
 #   BIN=/usr/lib/postgresql/18/bin   its programs; what pg_config names, or the newest below /usr/lib/postgresql
 #   OWNER=postgres   who runs it, where this is root
@@ -44,15 +46,41 @@ as_owner() {
     fi
 }
 
-directory=$(mktemp -d "${DIRECTORY:-${TMPDIR:-/tmp}}/iopslab-pgbench-XXXXXX")
+directory='' mounted='' volume=''
+stop() {
+    if [ -n "$directory" ]; then
+        as_owner "$BIN/pg_ctl" -D "$directory/data" -m fast -w stop >&2 || true
+        rm -rf "$directory"
+    fi
+    if [ -n "$volume" ]; then
+        kill -TERM "$volume" 2>/dev/null || true
+        wait "$volume" || true
+    fi
+    if [ -n "$mounted" ]; then
+        rmdir "$mounted"
+    fi
+}
+trap stop EXIT
+
+under=${DIRECTORY:-${TMPDIR:-/tmp}}
+if [ -n "${VOLUME:-}" ]; then
+    cargo build --release --locked --package iopslab
+    mounted=$(mktemp -d /mnt/iopslab-pgbench-XXXXXX)
+    "$target/release/iopslab" volume "$VOLUME" --scale "${VOLUME_SCALE:-16}" --mount "$mounted" >&2 &
+    volume=$!
+    until mountpoint --quiet "$mounted"; do
+        if ! kill -0 "$volume" 2>/dev/null; then
+            say "the volume was not mounted"
+            exit 1
+        fi
+        sleep 0.2
+    done
+    under=$mounted
+fi
+directory=$(mktemp -d "$under/iopslab-pgbench-XXXXXX")
 if [ "$(id -u)" = 0 ]; then
     chown "$owner" "$directory"
 fi
-stop() {
-    as_owner "$BIN/pg_ctl" -D "$directory/data" -m fast -w stop >&2 || true
-    rm -rf "$directory"
-}
-trap stop EXIT
 
 say "starting PostgreSQL ($("$BIN/pg_ctl" --version)) in $directory"
 as_owner "$BIN/initdb" -D "$directory/data" --username postgres --auth trust --locale C --encoding UTF8 >&2

@@ -63,7 +63,8 @@ VOLUME_NOTES = """\
 # max_iops_not_nitro: most that a volume does on an instance that is not built on Nitro, whatever was provisioned (io1: EC2 User Guide
 #   2023-06, provisioned-iops.md; io2: EC2 API Reference, CreateVolume)
 # mib_per_iops up to mib_cap; above many_iops: many_mib_per_iops; never above max_mib
-# steps: GiB:IOPS:MiB/s of volumes up to so many GiB, where sizes come in steps (Azure's Premium SSD)
+# min_iops_per_gib: least that must be provisioned (rds-io1, rds-io2)
+# steps: GiB:IOPS:MiB/s of volumes up to so many GiB, of which no more is sold (Azure's Premium SSD; rds-gp3 before it is striped)
 # min_mib, min_mib_per_iops: least that must be bought; base_mib + mib_per_gib x size: persistent disks
 # mib_per_tib .. max_base_mib: throughput that lasts (st1, sc1); burst_mib_per_tib .. max_mib: while credits last
 """
@@ -288,6 +289,7 @@ def volume(row):
         # io2 as io1: "On other instances, you can achieve performance up to 32,000 IOPS" (EC2 API Reference, CreateVolume).
         "max_iops_not_nitro": "32000" if row["volume_type"] == "io2" else row["max_iops_per_volume_non_nitro"],
         "max_iops_per_gib": row["max_provisioned_iops_per_gib"],
+        "min_iops_per_gib": "",
         "base_iops": "",
         "included_iops": row["included_iops"],
         "burst_iops": row["burst_iops"],
@@ -361,6 +363,61 @@ ADDED_VOLUMES = [
         "max_mib": "62.5",
         "mib_per_iops": "0.015625",
         "source": "EC2 User Guide EBSVolumes 2013-10-17 as quoted in public code: 10 GB; 30 IOPS per GB; 4000 IOPS: testpreptraining.com (undated)",
+    },
+]
+
+# Storage of RDS for PostgreSQL (MySQL, MariaDB and Db2 have the same). From 400 GiB on it lies on four volumes; gp3 is sold as it is below
+# that. The page does not say how io1's throughput follows from its IOPS: as that of EC2's, four times.
+RDS_GUIDE = "RDS User Guide: Amazon RDS DB instance storage; as public code has that page (read 2026-11-27)"
+RDS_VOLUMES = [
+    {
+        "type": "rds-gp3",
+        "era": "2026",
+        "from": "seen 2026-11-27",
+        "min_gib": "20",
+        "max_gib": "65536",
+        "min_iops": "12000",
+        "max_iops": "64000",
+        "max_iops_per_gib": "500",
+        "included_iops": "12000",
+        "included_mib": "500",
+        "max_mib": "4000",
+        "mib_per_iops": "0.25",
+        "steps": "399:3000:125",
+        "source": RDS_GUIDE,
+    },
+    {
+        "type": "rds-io1",
+        "era": "2026",
+        "from": "seen 2026-11-27",
+        "min_gib": "100",
+        "max_gib": "65536",
+        "min_iops": "1000",
+        "max_iops": "256000",
+        "max_iops_per_gib": "50",
+        "min_iops_per_gib": "0.5",
+        "max_mib": "4000",
+        "mib_per_iops": "0.25",
+        "mib_cap": "2000",
+        "many_iops": "128000",
+        "many_mib_per_iops": "0.015625",
+        "small_gib": "399",
+        "small_mib": "500",
+        "source": f"{RDS_GUIDE}; MiB/s for each of the IOPS: four times io1 of the EC2 User Guide 2023-06",
+    },
+    {
+        "type": "rds-io2",
+        "era": "2026",
+        "from": "seen 2026-11-27",
+        "min_gib": "100",
+        "max_gib": "65536",
+        "min_iops": "1000",
+        "max_iops": "256000",
+        "max_iops_per_gib": "1000",
+        "min_iops_per_gib": "0.5",
+        "max_mib": "16000",
+        "mib_per_iops": "0.256",
+        "source": RDS_GUIDE,
     },
 ]
 
@@ -498,8 +555,9 @@ PRICE_SOURCE_NOTES = """\
 """
 
 VOLUME_PRICE_NOTES = """\
-# What volumes cost, USD a month: EBS in us-east-1, Google in us-central1, Azure in eastus. Written by generate.py; do not edit.
-# An empty value: no such charge for the type; hyperdisk-balanced: what IOPS and MiB/s above the included ones cost was not found.
+# What volumes cost, USD a month: EBS and RDS (one zone) in us-east-1, Google in us-central1, Azure in eastus. Written by generate.py; do not edit.
+# An empty value: no such charge for the type; hyperdisk-balanced: what IOPS and MiB/s above the included ones cost was not found;
+#   nor what MiB/s of rds-gp3 above them cost.
 # date: first day for which the collected facts state these prices, or a later day on which they were seen unchanged
 # usd_per_gb: per GB-month, where the "GB" is the GiB of the volume's size
 # usd_per_iops: per provisioned IOPS above iops_above; io2 has lower prices above 32000 and above 64000
@@ -594,6 +652,39 @@ def prices_of_volume(row):
         }
 
 
+# Prices of RDS's storage for PostgreSQL in one zone. What gp3's MiB/s above 500 cost was not found.
+RDS_PRICE_LIST = "AWS Price List of RDS (us-east-1; Last-Modified 2026-07-28): rows that public code quotes; Single-AZ"
+RDS_PRICES = [
+    {
+        "type": "rds-gp3",
+        "date": "2026-07-28",
+        "region": "us-east-1",
+        "usd_per_gb": "0.115",
+        "usd_per_iops": "0.02",
+        "iops_above": "12000",
+        "mib_above": "500",
+        "source": f"{RDS_PRICE_LIST}; infracost golden db_instance_test.golden has twice that for two zones",
+    },
+    {
+        "type": "rds-io1",
+        "date": "2026-07-28",
+        "region": "us-east-1",
+        "usd_per_gb": "0.125",
+        "usd_per_iops": "0.1",
+        "iops_above": "0",
+        "source": f"{RDS_PRICE_LIST}; infracost golden db_instance_test.golden has the same",
+    },
+    {
+        "type": "rds-io2",
+        "date": "2026-07-28",
+        "region": "us-east-1",
+        "usd_per_gb": "0.125",
+        "usd_per_iops": "0.1",
+        "iops_above": "0",
+        "source": RDS_PRICE_LIST,
+    },
+]
+
 # Prices of other clouds' volumes, by the day on which they were seen. Of Premium SSD none was found. Azure sells by the hour, and by the MB/s:
 # Ultra 0.3495 USD a MB/s of a month (730 hours), 2,048 GiB at 245.19 and 4,000 IOPS at 198.56; Premium SSD v2 a GiB at 0.00011 USD an hour, an
 # IOPS at 0.000007 and a MB/s at 0.000055.
@@ -671,12 +762,13 @@ def main():
     write(data / "omitted.csv", OMITTED_NOTES, omitted(told, {row["name"] for row in instances}))
     added_volumes = [dict.fromkeys(volumes[0], "") | row for row in ADDED_VOLUMES]
     other_volumes = [dict.fromkeys(volumes[0], "") | row for row in OTHER_CLOUDS]
-    write(data / "volumes.csv", VOLUME_NOTES, [*added_volumes, *volumes, *other_volumes])
+    rds_volumes = [dict.fromkeys(volumes[0], "") | row for row in RDS_VOLUMES]
+    write(data / "volumes.csv", VOLUME_NOTES, [*added_volumes, *volumes, *rds_volumes, *other_volumes])
     with open(facts / "instance_price_history.csv", newline="", encoding="utf-8") as file:
         prices, sources = instance_prices([*csv.DictReader(file), *map(price_of_added, filter(has_price, added_rows))])
     with open(facts / "volumes.csv", newline="", encoding="utf-8") as file:
         volume_prices = [price for row in csv.DictReader(file) for price in prices_of_volume(row)]
-    volume_prices += [dict.fromkeys(volume_prices[0], "") | row for row in OTHER_CLOUDS_PRICES]
+    volume_prices += [dict.fromkeys(volume_prices[0], "") | row for row in [*RDS_PRICES, *OTHER_CLOUDS_PRICES]]
     write(data / "instance_prices.csv", INSTANCE_PRICE_NOTES, prices)
     write(data / "price_sources.csv", PRICE_SOURCE_NOTES, sources)
     write(data / "volume_prices.csv", VOLUME_PRICE_NOTES, sorted(volume_prices, key=lambda row: (row["type"], row["date"])))

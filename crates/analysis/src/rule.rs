@@ -213,6 +213,10 @@ rules! {
     /// The database shed load. A doubt: failed operations, where there were any, are counted by
     /// `errors_above`.
     DroppedMessages(crate::rules::cassandra::dropped_messages::DroppedMessages) "dropped_messages" Suspect,
+    /// Checkpoints followed each other because the write-ahead log was full. A doubt: how much space it has is part of
+    /// the configuration, and what the checkpoints cost is in the figures.
+    CheckpointsRequested(crate::rules::postgresql::checkpoints_requested::CheckpointsRequested)
+        "checkpoints_requested" Suspect,
     /// TCP segments were sent again. A doubt, as for steal.
     NetworkRetransmits(crate::rules::network_retransmits::NetworkRetransmits) "network_retransmits" Suspect,
     /// The nodes of a configuration differ. A doubt: the cluster is as fast as its slowest node,

@@ -160,6 +160,7 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
         | Remark::CompactionBacklog(_)
         | Remark::CompactionBacklogLeft(_)
         | Remark::DroppedMessages(_)
+        | Remark::CheckpointsRequested(_)
         | Remark::NetworkRetransmits(_)
         | Remark::UnequalNodes(_)
         | Remark::UnequalHosts(_)

@@ -87,6 +87,6 @@ pub static CASSANDRA: Product = Product {
         kept: (YAML, "autocompaction_on_startup_enabled"),
     }),
     checkpoints: None,
-    lacks: &[Lack::Sql],
+    lacks: &[Lack::Sql, Lack::Rds],
     reports: &reported::cassandra::REPORTS,
 };

@@ -28,6 +28,12 @@ pub enum NotAttached {
          which the catalog counts for each: attach one, of their size together"
     )]
     SharesBase { kind: VolumeType },
+    /// Beside another one.
+    #[error(
+        "{kind} stands alone: RDS for PostgreSQL keeps data and WAL on one storage volume (source: RDS API Reference, \
+         AdditionalStorageVolume: of Oracle and SQL Server alone)"
+    )]
+    NotAlone { kind: VolumeType },
 }
 
 fn label_of(instance: &str) -> &'static str {
@@ -53,6 +59,9 @@ impl InstanceType {
         let instance = || self.name.clone();
         if let Some(kind) = kinds.iter().find(|kind| kind.cloud() != self.cloud()) {
             return Err(NotAttached::OtherCloud { instance: instance(), kind: *kind });
+        }
+        if let Some(kind) = kinds.iter().find(|kind| kind.is_of_rds()).filter(|_| kinds.len() > 1) {
+            return Err(NotAttached::NotAlone { kind: *kind });
         }
         let Some(first) = kinds.first().filter(|_| self.cloud() != Cloud::Aws) else { return Ok(self.clone()) };
         if self.paths.is_empty() && self.ebs.is_some() {

@@ -8,6 +8,7 @@ mod costs;
 mod instances;
 mod money;
 mod other_clouds;
+mod rds;
 mod sources;
 mod stranger;
 mod volumes;

@@ -78,9 +78,17 @@ fn main() -> Result<()> {
     );
     println!("| client | transactions/s | client CPU, us/transaction |");
     println!("|---|---|---|");
+    let of = |rows: &[Row], value: fn(&Row) -> f64| -> Vec<f64> { rows.iter().map(value).collect() };
     for (name, rows) in [("pgbench", &pgbench), ("iopslab", &iopslab)] {
-        println!("| {name} | {} | {} |", spread(rows, |row| row.per_s), spread(rows, |row| row.cpu_us));
+        println!("| {name} | {} | {} |", spread(of(rows, |row| row.per_s), 0), spread(of(rows, |row| row.cpu_us), 0));
     }
+    // Neighbours in time: a machine that gets slower is in neither ratio.
+    let rounds = || iopslab.iter().zip(&pgbench);
+    println!(
+        "| iopslab / pgbench, round by round | {} | {} |",
+        spread(rounds().map(|(own, peer)| own.per_s / peer.per_s).collect(), 3),
+        spread(rounds().map(|(own, peer)| own.cpu_us / peer.cpu_us).collect(), 3)
+    );
     Ok(())
 }
 
@@ -174,9 +182,8 @@ impl Bench {
 }
 
 /// Median, least and most.
-fn spread(rows: &[Row], value: impl Fn(&Row) -> f64) -> String {
-    let mut values: Vec<f64> = rows.iter().map(value).collect();
+fn spread(mut values: Vec<f64>, digits: usize) -> String {
     values.sort_by(f64::total_cmp);
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return "-".to_owned() };
-    format!("{:.0} [{least:.0}, {most:.0}]", values[values.len() / 2])
+    format!("{:.digits$} [{least:.digits$}, {most:.digits$}]", values[values.len() / 2])
 }

@@ -107,7 +107,7 @@ pub use job::{Job, job};
 pub use judged::CLIENT_CPU_MAX;
 pub use left_out::LeftOut;
 pub use mistakes::{Mistake, Mistakes};
-pub use model_misses::{LEAST_MISSES, Misses, ModelMisses};
+pub use model_misses::{LEAST_MISSES, Misses, ModelMisses, own_buffers};
 pub use money::{ConfigurationMoney, Money};
 pub use node_fault::{FailingRequests, FaultAction, NodeFault, NodeFaultKind};
 pub use note::Note;

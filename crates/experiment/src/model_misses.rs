@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use product::{Lack, Product};
 use workload::{Definition, Distribution, PageCache};
 
 use crate::scale::LEAST_PAGE_CACHE;
@@ -51,6 +52,13 @@ impl ModelMisses {
     pub fn differ(&self) -> bool {
         !((1.0 - SAME_MISSES)..=(1.0 + SAME_MISSES)).contains(&self.factor())
     }
+}
+
+/// The memory of a product that keeps pages of its own besides, without which misses are reckoned, as its tables call it;
+/// what its updates read is left out then, too. `None`: its main memory is a heap, and files that are not merged are
+/// read before they change.
+pub fn own_buffers(product: &Product) -> Option<&'static str> {
+    product.lacks(Lack::Heap).then_some(product.reports.main_memory)
 }
 
 /// What of an experiment decides how often its reads miss.

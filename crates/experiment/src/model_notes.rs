@@ -1,8 +1,6 @@
 //! Where a model differs from full scale by more than N, and what full scale has no room for.
 
-use product::Lack;
-
-use crate::model_misses::{LEAST_MISSES, Misses, ModelMisses, caches_of};
+use crate::model_misses::{LEAST_MISSES, Misses, ModelMisses, caches_of, own_buffers};
 use crate::scale::scaled_dataset;
 use crate::{DiskTooSmall, Experiment, Note, Sentence, setups};
 
@@ -21,12 +19,9 @@ fn misses(experiment: &Experiment) -> Vec<Note> {
 
 fn note(experiment: &Experiment, records: u64, of: &ModelMisses) -> Note {
     let full_records = experiment.stands_for_records.unwrap_or(experiment.dataset.records);
-    let product = experiment.target.database.product();
-    // Without a heap its main memory is buffers of its own; files that are not merged are read before they change.
-    let left_out = match product.lacks(Lack::Heap) {
-        true => format!(", reckoned without {} and without what updates read", product.reports.main_memory),
-        false => String::new(),
-    };
+    let buffers = own_buffers(experiment.target.database.product());
+    let left_out = buffers
+        .map_or_else(String::new, |buffers| format!(", reckoned without {buffers} and without what updates read"));
     let reads = |missing: f64| match missing < LEAST_MISSES {
         true => "hardly any".to_owned(),
         false => format!("{missing:.3}"),

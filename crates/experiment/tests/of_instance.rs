@@ -112,6 +112,23 @@ fn machines_of_other_clouds_are_emulated_with_the_path_of_their_volumes() {
     ]);
 }
 
+/// Of RDS 399 GiB do 3,000 IOPS and 400 do 12,000; its machines have no price of EC2's, and it runs no Cassandra.
+#[test]
+fn storage_of_rds_is_emulated_for_postgresql_alone() {
+    let of = |gib: u32, more: &str| on("r6i.4xlarge", &format!("{{ type = \"rds-gp3\", size_gib = {gib} }}"), more);
+    let postgresql = |gib: u32, more: &str| of(gib, more) + "[target]\ndatabase = \"postgresql\"\n";
+    let iops = |gib: u32| setup(&postgresql(gib, "")).data.limits.read_iops;
+    assert_eq!((iops(399), iops(400)), (Some(30.0), Some(120.0)));
+    let money = |more: &str| accepted(&postgresql(400, more)).money.configurations[0].clone();
+    let missing = money("").missing.unwrap_or_default();
+    assert!(missing.contains("price of db.r6i.4xlarge in us-east-1"), "{missing}");
+    assert_eq!(money("price_usd_per_month = 1500.0\n").usd_per_month, Some(1500.0));
+    each_refused(&[
+        (of(400, ""), "x.toml:7:15: data_volume of a: rds-gp3 is storage of RDS, which does not run Apache Cassandra"),
+        (postgresql(400, LOG), "rds-gp3 stands alone: RDS for PostgreSQL keeps data and WAL on one storage volume"),
+    ]);
+}
+
 #[test]
 fn what_an_instance_has_not_is_refused_at_its_place() {
     let gp3 = "{ type = \"gp3\", size_gib = 500 }";

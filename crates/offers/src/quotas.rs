@@ -91,7 +91,7 @@ fn of_vcpus(pool: VcpuPool, spot: bool) -> &'static str {
     }
 }
 
-/// Source: "Amazon EBS endpoints and quotas", AWS General Reference. `None`: no volume of AWS.
+/// Source: "Amazon EBS endpoints and quotas", AWS General Reference. `None`: no volume of EC2.
 fn of_volumes(kind: VolumeType) -> Option<&'static str> {
     Some(match kind {
         VolumeType::Gp2 => "L-D18FCD1D",
@@ -101,7 +101,10 @@ fn of_volumes(kind: VolumeType) -> Option<&'static str> {
         VolumeType::St1 => "L-82ACEF56",
         VolumeType::Sc1 => "L-17AF77E8",
         VolumeType::Standard => "L-9CF3C2EB",
-        VolumeType::PdBalanced
+        VolumeType::RdsGp3
+        | VolumeType::RdsIo1
+        | VolumeType::RdsIo2
+        | VolumeType::PdBalanced
         | VolumeType::PdSsd
         | VolumeType::HyperdiskBalanced
         | VolumeType::Premium

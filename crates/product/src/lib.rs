@@ -194,6 +194,8 @@ pub enum Lack {
     Simulation,
     /// Machines on AWS, which are made with what it needs.
     Aws,
+    /// Amazon's service RDS, and so its storage volumes.
+    Rds,
 }
 
 /// Its name says which it is.

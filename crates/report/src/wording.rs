@@ -11,6 +11,7 @@ pub mod limits;
 mod load;
 mod machine;
 mod nodes;
+mod postgresql;
 pub mod rest;
 pub mod scaling;
 mod storage;
@@ -121,6 +122,7 @@ fn words(remark: &Remark) -> Words {
         Remark::CompactionBacklogLeft(CompactionBacklogLeft(of)) => cassandra::backlog_left(of),
         Remark::DroppedMessages(of) => cassandra::dropped_messages(of),
         Remark::WritesNotFlushed(of) => cassandra::writes_not_flushed(of),
+        Remark::CheckpointsRequested(of) => postgresql::checkpoints_requested(of),
         Remark::UnequalNodes(of) => nodes::unequal(of),
         Remark::UnequalHosts(of) => hosts::unequal(of),
         Remark::SeveralVolumes(of) => hosts::several_volumes(of),

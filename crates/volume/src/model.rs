@@ -54,6 +54,9 @@ impl Unit {
             | VolumeType::Gp3
             | VolumeType::Io1
             | VolumeType::Io2
+            | VolumeType::RdsGp3
+            | VolumeType::RdsIo1
+            | VolumeType::RdsIo2
             | VolumeType::PdBalanced
             | VolumeType::PdSsd
             | VolumeType::HyperdiskBalanced

@@ -452,6 +452,9 @@ pub enum Doubt {
         all: Vec<MissesInModel>,
         /// Whether `page_cache = "same-misses"` would keep all of them.
         can_be_kept: bool,
+        /// The database's own memory for pages, which is left out of it, and with it what updates read;
+        /// `shared_buffers`.
+        own_buffers: Option<String>,
     },
     /// Configurations that have more CPUs than their part of this machine's, because a database cannot be given less,
     /// compared with cells that CPUs limited: no verdict rests on that.

@@ -138,7 +138,8 @@ impl Answer<'_> {
                 factor: of.factor(),
             })
             .collect();
-        (!all.is_empty()).then_some(Doubt::ModelMisses { all, can_be_kept })
+        let own_buffers = experiment::own_buffers(self.plan.target.database.product()).map(str::to_owned);
+        (!all.is_empty()).then_some(Doubt::ModelMisses { all, can_be_kept, own_buffers })
     }
 
     /// Configurations whose raised CPUs keep a ratio, or a demand, from carrying over.

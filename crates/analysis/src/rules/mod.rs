@@ -6,7 +6,7 @@
 //! that it then carries, so that a reader can disagree with the threshold and still use the finding. One rule is one
 //! file: figures, constants, logic, a table of cases. It gives what it saw, and knows no other rule; here it becomes a
 //! finding on something. What others need to know of a rule is a method of [`Rule`]; sentences for people are made by
-//! crate `report`. What only Cassandra does is in `cassandra/`.
+//! crate `report`. What only Cassandra does is in `cassandra/`, what only PostgreSQL does in `postgresql/`.
 
 pub mod burst;
 pub mod cache_not_settled;
@@ -36,6 +36,7 @@ mod nodes;
 pub mod not_found;
 pub mod offered_rate;
 pub mod other_work;
+pub mod postgresql;
 pub mod repetitions_spread;
 pub mod send_lag;
 pub mod separate_read_write_limits;
@@ -148,6 +149,7 @@ pub fn of_trial(trial: &TrialMeasurement) -> Vec<Finding> {
     found.add(cassandra::compaction_backlog::left(trial));
     found.add(cassandra::compaction_debt::finding(before).filter(|_| trial.backlog.is_none()));
     found.add(cassandra::dropped_messages::finding(before));
+    found.add(postgresql::checkpoints_requested::finding(before));
     found.add(network_retransmits::finding(before));
     found.add(cache_warmed::finding(before));
     let is_warmed = cache_warmed::is_warmed(trial);

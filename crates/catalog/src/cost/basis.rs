@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::CostError;
+use super::rds;
 use crate::region::REGION;
 use crate::{Catalog, Purchase, day};
 
@@ -72,7 +73,7 @@ impl Basis {
         range("uplift percent", self.uplift_percent, (0.0, 1000.0))?;
         range("free GB", self.free_gb, (0.0, 1e9))?;
         for (name, usd) in &self.stated_usd_per_hour {
-            if catalog.instance(name).is_none() {
+            if !rds::is_machine(catalog, name) {
                 return Err(CostError::UnknownInstance {
                     given: name.clone(),
                     nearest: catalog.nearest_instances(name).into_iter().map(str::to_owned).collect(),

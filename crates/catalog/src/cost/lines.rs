@@ -5,6 +5,7 @@ use super::bill::{Cost, Extras};
 use super::error::CostError;
 use super::line::{CostKind, CostLine};
 use super::micro::micro;
+use super::rds;
 use super::term::TermTotal;
 use crate::{
     Catalog, Cloud, EbsOptimisation, InstancePrice, InstanceType, OtherCharge, PriceError, ResolvedVolume,
@@ -103,19 +104,21 @@ impl Bill<'_> {
             price_date: date.map(str::to_owned),
             source: source.to_owned(),
         };
-        let name = format!("{} x {}", some.nodes, known.name);
+        let billed = rds::billed_as(known, some.volumes);
+        let name = format!("{} x {billed}", some.nodes);
         let purchase = self.basis.purchase;
         let what = format!("{name}, {purchase}");
-        match self.stated(&known.name) {
+        match self.stated(&billed) {
             Some(usd) => self.add(line(CostKind::Instances, what, usd, None, "stated by the user")),
             None => {
                 let (region, day) = (&self.basis.region, self.day.as_deref());
-                let price = self.catalog.instance_price(&known.name, purchase, region, day)?;
+                let price = self.catalog.instance_price(&billed, purchase, region, day)?;
                 self.add(line(CostKind::Instances, what, price.usd_per_hour, Some(&price.date), &price.source));
                 self.reserve(some.nodes, price);
             }
         }
-        if known.ebs_optimisation != EbsOptimisation::Surcharge || some.volumes.is_empty() {
+        let is_of_rds = billed != known.name;
+        if known.ebs_optimisation != EbsOptimisation::Surcharge || some.volumes.is_empty() || is_of_rds {
             return Ok(());
         }
         match known.ebs_optimisation_usd_per_hour {

@@ -12,6 +12,7 @@ mod error;
 mod line;
 mod lines;
 mod micro;
+mod rds;
 mod term;
 
 pub use basis::Basis;

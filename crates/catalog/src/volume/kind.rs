@@ -22,6 +22,12 @@ words! {
         Sc1 = "sc1",
         /// Magnetic, the previous generation.
         Standard = "standard",
+        /// RDS's general purpose SSD, for PostgreSQL: four volumes from 400 GiB on.
+        RdsGp3 = "rds-gp3",
+        /// RDS's provisioned IOPS SSD, the previous generation.
+        RdsIo1 = "rds-io1",
+        /// RDS's provisioned IOPS SSD, Block Express.
+        RdsIo2 = "rds-io2",
         /// Google's balanced persistent disk: IOPS and throughput by size.
         PdBalanced = "pd-balanced",
         /// Google's SSD persistent disk: the same, more of it.
@@ -42,9 +48,15 @@ impl VolumeType {
     pub fn cloud(self) -> Cloud {
         match self {
             Self::Gp2 | Self::Gp3 | Self::Io1 | Self::Io2 | Self::St1 | Self::Sc1 | Self::Standard => Cloud::Aws,
+            Self::RdsGp3 | Self::RdsIo1 | Self::RdsIo2 => Cloud::Aws,
             Self::PdBalanced | Self::PdSsd | Self::HyperdiskBalanced => Cloud::Google,
             Self::Premium | Self::PremiumV2 | Self::Ultra => Cloud::Azure,
         }
+    }
+
+    /// Whether it is storage of RDS, whose machines and volumes have prices of their own.
+    pub fn is_of_rds(self) -> bool {
+        matches!(self, Self::RdsGp3 | Self::RdsIo1 | Self::RdsIo2)
     }
 
     /// Whether several of one machine have a part of their limits only once (gcpdiag: "Baseline IOPS per VM").

@@ -40,6 +40,7 @@ pub struct VolumeRules {
     /// Most that a volume does on an instance that is not built on Nitro, whatever was provisioned.
     pub max_iops_without_nitro: Option<f64>,
     pub max_provisioned_iops_per_gib: Option<f64>,
+    pub min_provisioned_iops_per_gib: Option<f64>,
     /// Added to `iops_per_gib`.
     pub base_iops: Option<f64>,
     pub included_iops: Option<f64>,
@@ -61,7 +62,8 @@ pub struct VolumeRules {
     /// A volume up to this size has at most `small_mib_per_s`.
     pub small_gib: Option<f64>,
     pub small_mib_per_s: Option<f64>,
-    /// Sizes with what a volume up to each of them does; none where it is no matter of steps.
+    /// Sizes with what a volume up to each of them does, and nothing else may be bought; none where it is no matter of
+    /// steps.
     pub steps: Vec<VolumeStep>,
     pub base_mib_per_s: Option<f64>,
     /// Added to `base_mib_per_s`.
@@ -103,15 +105,16 @@ impl VolumeRules {
     /// IOPS that last.
     pub(super) fn checked_iops(&self, request: &VolumeRequest) -> Result<f64, VolumeError> {
         let size = request.size_gib;
+        if let Some(step) = self.step(size) {
+            let rule = || format!("IOPS of {} cannot be chosen with up to {} GiB", self.kind, step.gib);
+            return self.refuse_any(VolumeField::Iops, request.iops, rule).map(|()| step.iops);
+        }
         let Some(per_gib) = self.max_provisioned_iops_per_gib else {
             let by_size = || match self.iops_per_gib {
                 Some(per_gib) => format!("IOPS of {} follow from its size ({per_gib} per GiB)", self.kind),
                 None => format!("IOPS of {} cannot be chosen", self.kind),
             };
             self.refuse_any(VolumeField::Iops, request.iops, by_size)?;
-            if let Some(step) = self.step(size) {
-                return Ok(step.iops);
-            }
             return Ok(match self.iops_per_gib {
                 Some(per_gib) => {
                     let by_size = self.base_iops.unwrap_or(0.0) + size * per_gib;
@@ -120,13 +123,15 @@ impl VolumeRules {
                 None => self.max_iops,
             });
         };
-        let least = self.min_iops.unwrap_or(0.0);
+        let few_per_gib = self.min_provisioned_iops_per_gib;
+        let least = few_per_gib.map_or(0.0, |few| (size * few).ceil()).max(self.min_iops.unwrap_or(0.0));
         let by_size = (size * per_gib).floor();
         let most = by_size.min(self.max_iops).max(least);
         let rule = || {
             let ratio = if by_size < self.max_iops { "this size allows" } else { "the type allows" };
+            let per_gib = few_per_gib.map_or_else(|| format!("at most {per_gib}"), |few| format!("{few} to {per_gib}"));
             format!(
-                "{} takes {least} to {} IOPS and at most {per_gib} per GiB; {ratio} {most} with {} GiB",
+                "{} takes {least} to {} IOPS and {per_gib} per GiB; {ratio} {most} with {} GiB",
                 self.kind, self.max_iops, size
             )
         };
@@ -143,6 +148,11 @@ impl VolumeRules {
     }
 
     pub(super) fn checked_throughput(&self, request: &VolumeRequest, iops: f64) -> Result<Throughput, VolumeError> {
+        if let Some(step) = self.step(request.size_gib) {
+            let rule = || format!("throughput of {} cannot be chosen with up to {} GiB", self.kind, step.gib);
+            self.refuse_any(VolumeField::Throughput, request.mib_per_s, rule)?;
+            return Ok(Throughput::constant(step.mib_per_s));
+        }
         if let Some(least) = self.included_mib_per_s.or(self.min_mib_per_s) {
             let least = least.max(iops * self.min_mib_per_s_per_iops.unwrap_or(0.0));
             let per_iops = self.mib_per_s_per_iops.unwrap_or(0.0);
@@ -173,13 +183,14 @@ impl VolumeRules {
             let burst = (burst * tib).min(self.max_mib_per_s).max(baseline);
             return Throughput { limit: baseline, baseline, burst };
         }
-        if let Some(step) = self.step(size_gib) {
-            return Throughput::constant(step.mib_per_s);
-        }
         if let Some(per_gib) = self.mib_per_s_per_gib {
             let by_size = self.base_mib_per_s.unwrap_or(0.0) + size_gib * per_gib;
             return Throughput::constant(by_size.min(self.max_mib_per_s));
         }
+        let most = match (self.small_gib, self.small_mib_per_s) {
+            (Some(small_gib), Some(small)) if size_gib <= small_gib => small,
+            _ => self.max_mib_per_s,
+        };
         if let Some(per_iops) = self.mib_per_s_per_iops {
             let mut mib_per_s = (iops * per_iops).min(self.mib_per_s_cap.unwrap_or(f64::INFINITY));
             if let (Some(many), Some(per_iops)) = (self.many_iops, self.many_mib_per_s_per_iops)
@@ -187,12 +198,8 @@ impl VolumeRules {
             {
                 mib_per_s = mib_per_s.max(iops * per_iops);
             }
-            return Throughput::constant(mib_per_s.min(self.max_mib_per_s));
+            return Throughput::constant(mib_per_s.min(most));
         }
-        let most = match (self.small_gib, self.small_mib_per_s) {
-            (Some(small_gib), Some(small)) if size_gib <= small_gib => small,
-            _ => self.max_mib_per_s,
-        };
         let baseline = if self.burst_iops.is_some() { most.min(iops * MIB_PER_LARGEST_IO) } else { most };
         Throughput { limit: most, baseline, burst: most }
     }
@@ -265,6 +272,7 @@ fn read(row: &table::Row<'_>) -> VolumeRules {
         max_iops: row.required("max_iops"),
         max_iops_without_nitro: row.number("max_iops_not_nitro"),
         max_provisioned_iops_per_gib: row.number("max_iops_per_gib"),
+        min_provisioned_iops_per_gib: row.number("min_iops_per_gib"),
         base_iops: row.number("base_iops"),
         included_iops: row.number("included_iops"),
         burst_iops: row.number("burst_iops"),

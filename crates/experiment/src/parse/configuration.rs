@@ -303,7 +303,8 @@ fn at_start(
 /// Why a volume type, or one of this size, cannot burst.
 fn no_bucket(resolved: &ResolvedVolume) -> String {
     match resolved.request.kind {
-        VolumeType::Gp2 | VolumeType::PdBalanced | VolumeType::PdSsd | VolumeType::Premium => {
+        // Of RDS they are given by size below 400 GiB, and bought above.
+        VolumeType::Gp2 | VolumeType::RdsGp3 | VolumeType::PdBalanced | VolumeType::PdSsd | VolumeType::Premium => {
             format!("with this size it does {} IOPS at all times", resolved.baseline_iops)
         }
         VolumeType::St1 | VolumeType::Sc1 => match resolved.byte_burst() {
@@ -313,6 +314,8 @@ fn no_bucket(resolved: &ResolvedVolume) -> String {
         VolumeType::Gp3
         | VolumeType::Io1
         | VolumeType::Io2
+        | VolumeType::RdsIo1
+        | VolumeType::RdsIo2
         | VolumeType::HyperdiskBalanced
         | VolumeType::PremiumV2
         | VolumeType::Ultra => "it does what was bought at all times".to_owned(),

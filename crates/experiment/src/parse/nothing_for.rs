@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use catalog::VolumeType;
+
 use crate::mistakes::Collector;
 use crate::raw::Language;
 use crate::{NodeFaultKind, PRODUCTS, raw};
@@ -27,6 +29,22 @@ pub(super) fn check(file: &raw::Experiment, product: &Product, mistakes: &mut Co
         }
     }
     lacking(file, product, mistakes);
+    if product.lacks(Lack::Rds) {
+        volumes_of_rds(file, product, mistakes);
+    }
+}
+
+/// Storage of RDS, of which a product has none.
+fn volumes_of_rds(file: &raw::Experiment, product: &Product, mistakes: &mut Collector<'_>) {
+    for c in &file.configuration {
+        let kind = c.data_volume.get("type").and_then(toml::Value::as_str);
+        let kind = kind.and_then(|kind| kind.parse::<VolumeType>().ok());
+        if let Some(kind) = kind.filter(|kind| kind.is_of_rds()) {
+            let (name, title) = (&c.name, product.title);
+            let message = format!("data_volume of {name}: {kind} is storage of RDS, which does not run {title}");
+            mistakes.add(c.data_volume.span(), message, "name a volume of EC2, such as gp3");
+        }
+    }
 }
 
 /// What a product may lack beside its settings, each with what iopslab does instead, or does not do yet.

@@ -61,7 +61,7 @@ fn disks_look_no_better_than_they_are_where_a_model_misses_more_often() {
     let off = ratio(&model) / ratio(&full);
     println!("nvme over gp3: {:.2} at 1:1, {:.2} at 1:16", ratio(&full), ratio(&model));
     assert!((1.15..1.30).contains(&off), "{off}");
-    let Some(Doubt::ModelMisses { all, can_be_kept: true }) = of_misses(&model) else {
+    let Some(Doubt::ModelMisses { all, can_be_kept: true, own_buffers: None }) = of_misses(&model) else {
         panic!("{:?}", model.recommendation.doubts)
     };
     assert_eq!(all.len(), 2, "both configurations");

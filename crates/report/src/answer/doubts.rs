@@ -175,7 +175,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         Doubt::Scale { scale } => {
             format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
         }
-        Doubt::ModelMisses { all, can_be_kept } => model_misses(all, *can_be_kept),
+        Doubt::ModelMisses { all, can_be_kept, own_buffers } => model_misses(all, *can_be_kept, own_buffers.as_deref()),
         Doubt::CpusRaised { configurations, most_scale } => format!(
             "At 1:{} the part of {} is less CPU than a database can be given, and was raised: no verdict rests on \
              ratios to what CPUs limited. At scale = {} or less in [provider.local] each has its part.",
@@ -321,7 +321,7 @@ fn latency_in_model(analysis: &Analysis, scale: f64) -> String {
 }
 
 /// Page caches that miss more or less often in the model, those with the same figures together.
-fn model_misses(all: &[MissesInModel], can_be_kept: bool) -> String {
+fn model_misses(all: &[MissesInModel], can_be_kept: bool, own_buffers: Option<&str>) -> String {
     let reads = |missing: f64| if missing < LEAST_MISSES { "hardly any".to_owned() } else { number(missing) };
     let often = |of: &MissesInModel| match of.in_model < LEAST_MISSES {
         true => "hardly read".to_owned(),
@@ -336,9 +336,11 @@ fn model_misses(all: &[MissesInModel], can_be_kept: bool) -> String {
             listed(names)
         )
     });
+    let left_out = own_buffers
+        .map_or_else(String::new, |buffers| format!(" (reckoned without {buffers} and without what updates read)"));
     format!(
-        "Page caches here do not miss as often as at full scale: {}. A verdict that this would change is none; {} {} \
-         the misses.",
+        "Page caches here do not miss as often as at full scale: {}{left_out}. A verdict that this would change is \
+         none; {} {} the misses.",
         each.collect::<Vec<_>>().join("; "),
         what_keeps_misses(can_be_kept),
         if can_be_kept { "keeps" } else { "would keep more of" }

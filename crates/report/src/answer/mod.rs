@@ -159,7 +159,7 @@ fn of_the_model(analysis: &Analysis) -> String {
             "; scale = {} or less in [provider.local] gives each configuration its part of the CPUs",
             given(*most_scale)
         )),
-        Doubt::ModelMisses { all, can_be_kept } if is_missed || is_demanded(all) => Some(format!(
+        Doubt::ModelMisses { all, can_be_kept, .. } if is_missed || is_demanded(all) => Some(format!(
             "; page caches here do not miss as often as at full scale: {} would be nearer to it",
             doubts::what_keeps_misses(*can_be_kept)
         )),

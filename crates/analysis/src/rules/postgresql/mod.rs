@@ -1,0 +1,3 @@
+//! What only PostgreSQL does beside its work.
+
+pub mod checkpoints_requested;

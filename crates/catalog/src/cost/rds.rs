@@ -1,0 +1,19 @@
+//! Machines of RDS, which have prices of their own: none is built in.
+
+use crate::{Catalog, InstanceType, VolumeRequest};
+
+/// What RDS puts before the name of a machine type.
+const PREFIX: &str = "db.";
+
+/// The name by which a machine has its price: with storage of RDS it is one of RDS, `db.r6i.4xlarge`.
+pub(super) fn billed_as(known: &InstanceType, volumes: &[VolumeRequest]) -> String {
+    let is_of_rds = volumes.iter().any(|volume| volume.kind.is_of_rds());
+    let prefix = if is_of_rds && !known.name.starts_with(PREFIX) { PREFIX } else { "" };
+    format!("{prefix}{}", known.name)
+}
+
+/// Whether there is a machine type of this name, on EC2 or on RDS.
+pub(super) fn is_machine(catalog: &Catalog, name: &str) -> bool {
+    let is_known = |name: &str| catalog.instance(name).is_some();
+    is_known(name) || name.strip_prefix(PREFIX).is_some_and(is_known)
+}

@@ -1,0 +1,18 @@
+//! What PostgreSQL did beside its work, in words.
+
+use analysis::rules::postgresql::checkpoints_requested::CheckpointsRequested;
+
+use super::amounts::Words;
+
+pub fn checkpoints_requested(of: &CheckpointsRequested) -> Words {
+    (
+        format!(
+            "{:.0} checkpoints came because the WAL had reached max_wal_size, one every {:.0} s; PostgreSQL itself \
+             warns below {:.0} s.",
+            of.checkpoints_requested, of.every_s, of.threshold_s
+        ),
+        "After each of them the first change of a page is logged whole: writes cost what they cost with so many \
+         checkpoints. Compare with num_requested of pg_stat_checkpointer in production. On a server of yours raise \
+         max_wal_size; of a server that iopslab starts it is kept.",
+    )
+}
