@@ -215,7 +215,7 @@ fn a_node_has_no_rights_of_root() {
         println!("skipped: only root has another user to start it as");
         return;
     };
-    crate::shared::has_no_rights(nodes(245, 1)[0].pid(), account.uid());
+    crate::shared::has_no_rights(nodes(242, 1)[0].pid(), account.uid());
 }
 
 /// Each request of a client has a connection of its own, and memcached takes 1,024 where nothing else is stated.
