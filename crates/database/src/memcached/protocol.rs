@@ -14,7 +14,7 @@ use std::io;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-/// Most bytes of an item: memcached's own bound (`-I`, 1 MiB), which nodes are started with.
+/// Most bytes of an item: memcached's own bound, where no `-I` states another.
 const ITEM_MOST_BYTES: usize = 1 << 20;
 /// Most bytes of a line: a key has 250 at the most ("Keys" of doc/protocol.txt), statistics are shorter.
 const LINE_MOST_BYTES: u64 = 1 << 10;
