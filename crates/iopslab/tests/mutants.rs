@@ -1,5 +1,5 @@
 //! Run directories with one file changed, as damage or malice has it: each is reported or refused, without a panic,
-//! within ten seconds and 512 MiB, and each tenth is compared and sized by, too. A few by default; `IOPSLAB_MUTANTS=1000`
+//! within ten seconds and 512 MiB; each tenth is compared and sized by, too. A few by default; `IOPSLAB_MUTANTS=1000`
 //! (`make test-mutants`) makes as many.
 
 use std::io::Read as _;
