@@ -125,8 +125,8 @@ fn open_to_others(experiment: &Experiment) -> Option<Note> {
     let snapshot = own.snapshot.as_ref().map(|snapshot| &snapshot.path);
     let path = snapshot.or(own.replay.as_ref().map(|replay| &replay.path))?;
     let message = format!(
-        "data of yours in {path} come into databases that ask for no password: while a run lasts, whoever reaches their \
-         CQL port reads them (on this machine every user)"
+        "data of yours in {path} come into databases that ask for no password: while a run lasts, whoever reaches \
+         their CQL port reads them (on this machine every user)"
     );
     let advice = "Run it where all who reach that port may read them, or mask them before";
     Some(Note::new("own_data_open", message, advice))
