@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BandwidthWeighting, CardPlacement, Catalog, Cloud, ClusterRequest, EbsCaps, InstanceType, MIB, NotAttached,
-    NotWeighted, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, VolumeType, reach,
-    resolve_volume_on, rules, rules_in, through_cards,
+    BandwidthWeighting, CardPlacement, Catalog, Cloud, ClusterRequest, CpuSpeed, EbsCaps, InstanceType, MIB,
+    NotAttached, NotWeighted, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, VolumeType,
+    cpu_speed, reach, resolve_volume_on, rules, rules_in, through_cards,
 };
 
 /// Request sizes that are shown, KiB.
@@ -23,6 +23,8 @@ pub const SIZES_KIB: [f64; 4] = [4.0, 16.0, 64.0, 256.0];
 pub struct Caps {
     /// The configuration.
     pub configuration: String,
+    /// How fast each vCPU is; `None`: no source says so.
+    pub cpu_speed: Option<CpuSpeed>,
     /// Each volume alone, as the instance lets it work.
     pub volumes: Vec<ResolvedVolume>,
     /// The instance's path to all its EBS volumes; `None`: not known, or shared with the network.
@@ -179,6 +181,7 @@ impl Catalog {
         let cards: Vec<CardCaps> = (0..machine.ebs_cards()).filter_map(of_card).collect();
         let mut caps = Caps {
             configuration: request.to_string(),
+            cpu_speed: cpu_speed(&machine.name),
             local: local(machine),
             path: machine.ebs,
             volume_slots: machine.volume_slots,

@@ -7,6 +7,7 @@
 //! not known, and never 1.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,17 @@ impl CpuSpeed {
     pub(crate) fn measured(ghz: f64, ipc: f64) -> Self {
         let speed = ghz * ipc / REFERENCE_GHZ;
         Self { speed, apart: Some(sources_apart()), basis: CpuSpeedBasis::MeasuredClock }
+    }
+}
+
+impl fmt::Display for CpuSpeed {
+    /// `0.838 (AWS's ECU / vCPU, within a factor of 1.33)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3} ({}", self.speed, self.basis.words())?;
+        if let Some(apart) = self.apart {
+            write!(f, ", within a factor of {:.2}", 1.0 + apart)?;
+        }
+        f.write_str(")")
     }
 }
 

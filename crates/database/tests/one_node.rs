@@ -152,15 +152,7 @@ fn it_may_do_nothing_else(node: &Guarded) {
         println!("skipped: only root has another user to start a database as");
         return;
     };
-    let status = fs::read_to_string(format!("/proc/{}/status", node.0.pid())).unwrap();
-    let fact = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let uid = account.uid();
-    assert_eq!(fact("Uid:"), format!("{uid} {uid} {uid} {uid}"));
-    assert_eq!((fact("Groups:"), fact("NoNewPrivs:")), (String::new(), "1".to_owned()));
-    assert_eq!((fact("CapEff:"), fact("CapBnd:")), ("0".repeat(16), "0".repeat(16)));
+    shared::has_no_rights(node.0.pid(), account.uid());
 
     let directory = &node.0.config().plan.directories.own;
     let as_nobody = |script: &str| {

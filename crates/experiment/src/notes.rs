@@ -43,6 +43,7 @@ pub fn static_notes(
     notes.extend(before_release(experiment));
     notes.extend(crate::checkpoints::none_in_a_trial(experiment));
     notes.extend(at_a_crash(experiment));
+    notes.extend(open_to_others(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.
     let exists = place.existing().is_some();
     for configuration in &experiment.configurations {
@@ -116,6 +117,19 @@ fn at_a_crash(experiment: &Experiment) -> Vec<Note> {
         Note::new("risk_at_a_crash", Sentence::about(&configuration.name, risk.what), advice)
     });
     notes.collect()
+}
+
+/// Data of the user's own in a database that asks for no password.
+fn open_to_others(experiment: &Experiment) -> Option<Note> {
+    let own = experiment.own.as_ref()?;
+    let snapshot = own.snapshot.as_ref().map(|snapshot| &snapshot.path);
+    let path = snapshot.or(own.replay.as_ref().map(|replay| &replay.path))?;
+    let message = format!(
+        "data of yours in {path} come into databases that ask for no password: while a run lasts, whoever reaches \
+         their CQL port reads them (on this machine every user)"
+    );
+    let advice = "Run it where all who reach that port may read them, or mask them before";
+    Some(Note::new("own_data_open", message, advice))
 }
 
 /// A contact point that is another machine for each client.

@@ -29,6 +29,7 @@ fn trials_that_cannot_be_judged_are_reported_with_the_least_that_can() {
          s. Set [load] duration_s = 60; shorter trials count all the same, and the report doubts them"
     );
     assert_eq!(note(GOOD, "trials_too_short", 64.0), None, "the default is long enough");
+    assert_eq!(note(GOOD, "own_data_open", 64.0), None, "records are generated");
 }
 
 /// PostgreSQL writes at a checkpoint what has changed; a trial begins with one, and the next comes after five minutes

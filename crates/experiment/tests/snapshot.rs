@@ -102,6 +102,16 @@ fn a_snapshot_is_the_data_set_of_the_statements() {
     assert!((least - 0.5).abs() < 1e-9);
 }
 
+/// Databases of a run ask nobody for a password, and had generated records alone.
+#[test]
+fn that_others_can_read_it_while_a_run_lasts_is_said_before() {
+    let experiment = read_with(GOOD, &usual(), ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let notes = experiment::static_notes(catalog::Catalog::built_in(), &experiment, None, None);
+    let open: Vec<String> = notes.iter().filter(|note| note.rule == "own_data_open").map(ToString::to_string).collect();
+    let [said] = open.as_slice() else { panic!("{open:?}") };
+    assert!(said.contains("data of yours in /data/monday come into databases that ask for no password"), "{said}");
+}
+
 #[test]
 fn a_schema_that_differs_is_refused_at_its_line() {
     let other = CARTS.replace("    amount int,", "    amount bigint,");

@@ -335,6 +335,29 @@ fn caps_of_an_instance_alone_say_what_is_known() {
     assert_eq!((caps["format_version"].as_u64(), caps["path"]["burst_iops"].as_f64()), (Some(1), Some(18_750.0)));
 }
 
+/// i2.2xlarge has 27 EC2 compute units, m5.2xlarge 37, both of 8 vCPUs.
+#[test]
+fn how_fast_a_vcpu_is_stands_beside_what_else_is_known_of_a_type() {
+    let lab = Laboratory::new();
+    for verb in ["show", "caps"] {
+        let document = json(&lab, &[verb, "i2.2xlarge"]);
+        let speed = document["cpu_speed"]["speed"].as_f64().unwrap();
+        assert!((speed - 27.0 / 37.0).abs() < 0.001, "{verb}: {document:#}");
+        assert_eq!(document["cpu_speed"]["basis"], "ecu", "{verb}");
+        assert!(document["cpu_speed"]["apart"].as_f64().unwrap() > 0.0, "{verb}");
+        assert!(json(&lab, &[verb, "r9g.large"])["cpu_speed"].is_null(), "{verb}");
+        let shown = |instance: &str| {
+            let output = lab.output(&["catalog", verb, instance]);
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let text = shown("i2.2xlarge");
+        assert!(text.contains("each vCPU: 0.730 (AWS's ECU / vCPU, within a factor of "), "{text}");
+        assert!(text.contains("; 1 is a vCPU of m5.2xlarge"), "{text}");
+        let text = shown("r9g.large");
+        assert!(text.contains("each vCPU: no source says how fast it is"), "{text}");
+    }
+}
+
 #[test]
 fn two_configurations_and_their_difference() {
     let lab = Laboratory::new();

@@ -1,9 +1,10 @@
 //! Run directories with one file changed, as damage or malice has it: each is reported or refused, without a panic,
-//! within ten seconds and 512 MiB. A few by default; `IOPSLAB_MUTANTS=1000` (`make test-mutants`) makes as many.
+//! within ten seconds and 512 MiB; each tenth is compared and sized by, too. A few by default; `IOPSLAB_MUTANTS=1000`
+//! (`make test-mutants`) makes as many.
 
 use std::io::Read as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{Laboratory, files, two_equal};
@@ -11,6 +12,10 @@ use crate::support::{Laboratory, files, two_equal};
 const EXPERIMENT: &str = two_equal!("", "duration_s = 20\nrepetitions = 2\n[provider.simulated]\nrun_noise = 0.02\n");
 /// How many there are unless `IOPSLAB_MUTANTS` says otherwise.
 const FEW: u64 = 100;
+/// What else reads a run is asked about one of so many.
+const OTHERS_EVERY: u64 = 10;
+const TARGET: [&str; 8] =
+    ["--throughput", "2000", "--read-share", "1", "--data", "1GB", "--candidate", "r7i.large+gp3:100GiB"];
 const LONGEST: Duration = Duration::from_secs(10);
 /// Most memory of a report, KiB: that of `ulimit -d`.
 const MOST_KIB: u64 = 512 << 10;
@@ -90,6 +95,9 @@ fn a_changed_run_is_reported_or_refused_in_time_and_in_bounds() {
     lab.write("x.toml", EXPERIMENT);
     assert!(lab.output(&["run", "x.toml", "--provider", "simulated"]).status.success());
     let run = lab.run_directory();
+    let whole = lab.path().join("whole");
+    assert!(Command::new("cp").arg("-r").arg(&run).arg(&whole).status().unwrap().success());
+    let [named, whole] = [&run, &whole].map(|path| path.to_str().unwrap());
     let mut all = files(&run);
     all.retain(|file| is_read(file));
     for number in 1..=mutants {
@@ -99,19 +107,24 @@ fn a_changed_run_is_reported_or_refused_in_time_and_in_bounds() {
         let (after, what) = mutated(&before, &mut dice);
         std::fs::write(path, after).unwrap();
         let who = format!("mutant {number}, {} with {what}", path.strip_prefix(&run).unwrap().display());
-        reported_or_refused(&lab, &run, &who);
+        done_or_refused(&lab, &["report", named, "--verify"], &who);
+        if number.is_multiple_of(OTHERS_EVERY) {
+            done_or_refused(&lab, &["compare", whole, named], &who);
+            done_or_refused(&lab, &[&["size", named], &TARGET[..]].concat(), &who);
+        }
         std::fs::write(path, before).unwrap();
     }
-    lab.exits(0, &["report", run.to_str().unwrap(), "--verify"]);
+    lab.exits(0, &["report", named, "--verify"]);
 }
 
-fn reported_or_refused(lab: &Laboratory, run: &Path, who: &str) {
-    let report = lab.iopslab(&["report", run.to_str().unwrap(), "--verify"]);
-    let mut bounded = std::process::Command::new("sh");
+fn done_or_refused(lab: &Laboratory, arguments: &[&str], who: &str) {
+    let who = format!("{who}: {}", arguments[0]);
+    let asked = lab.iopslab(arguments);
+    let mut bounded = Command::new("sh");
     bounded
         .args(["-c", &format!("ulimit -d {MOST_KIB}; exec \"$0\" \"$@\"")])
-        .arg(report.get_program())
-        .args(report.get_args())
+        .arg(asked.get_program())
+        .args(asked.get_args())
         .current_dir(lab.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -4,6 +4,7 @@
 
 mod adaptive_stories;
 mod aws_clean_stories;
+mod aws_policy;
 mod aws_quota_stories;
 mod beside_stories;
 mod cache_stories;

@@ -4,22 +4,39 @@
 //! Each request waits for its answer: a deletion that nobody has confirmed would leave an old record there unseen.
 //! After an error, or where an answer was not waited for, the connection is of no use any more: what comes later would
 //! be taken for the answer to another request.
+//!
+//! Where a node is away, every user of its machine can listen at its address: no length is believed before it is held
+//! to what memcached itself sends.
 
 use std::collections::BTreeMap;
 use std::io;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
+/// Most bytes of an item: memcached's own bound, where no `-I` states another.
+const ITEM_MOST_BYTES: usize = 1 << 20;
+/// Most bytes of a line: a key has 250 at the most ("Keys" of doc/protocol.txt), statistics are shorter.
+const LINE_MOST_BYTES: u64 = 1 << 10;
+/// Most lines of statistics: memcached 1.6 has about a hundred.
+const MOST_STATS: usize = 1_000;
+
 /// A connection to a node: one request at a time.
-pub struct Connection(BufReader<TcpStream>);
+pub struct Connection<S = TcpStream>(BufReader<S>);
 
 impl Connection {
     /// To the node at this address (`host:port`).
     pub async fn open(address: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self(BufReader::new(stream)))
+        Ok(Self::over(stream))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// Over a stream at whose other end a node is.
+    pub fn over(stream: S) -> Self {
+        Self(BufReader::new(stream))
     }
 
     /// The item of a key, if there is one.
@@ -32,7 +49,8 @@ impl Connection {
         let length = line.strip_prefix("VALUE ").and_then(|value| {
             let (of, flags_and_length) = value.split_once(' ')?;
             let (_, length) = flags_and_length.split_once(' ')?;
-            (of == key).then_some(length)?.parse::<usize>().ok()
+            let length = (of == key).then_some(length)?.parse::<usize>().ok()?;
+            (length <= ITEM_MOST_BYTES).then_some(length)
         });
         let mut item = vec![0; length.ok_or_else(|| unexpected(&line))?];
         self.0.read_exact(&mut item).await?;
@@ -63,7 +81,7 @@ impl Connection {
     pub async fn stats(&mut self) -> io::Result<BTreeMap<String, String>> {
         self.send(b"stats\r\n").await?;
         let mut stats = BTreeMap::new();
-        loop {
+        for _ in 0..MOST_STATS {
             let line = self.line().await?;
             if line == "END" {
                 return Ok(stats);
@@ -72,6 +90,7 @@ impl Connection {
             let (name, value) = stat.ok_or_else(|| unexpected(&line))?;
             stats.insert(name.to_owned(), value.to_owned());
         }
+        Err(unexpected("more statistics than memcached has"))
     }
 
     async fn send(&mut self, request: &[u8]) -> io::Result<()> {
@@ -81,8 +100,12 @@ impl Connection {
     /// The next line of an answer, without its end.
     async fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
-        self.0.read_line(&mut line).await?;
-        line.strip_suffix("\r\n").map(str::to_owned).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        (&mut self.0).take(LINE_MOST_BYTES).read_line(&mut line).await?;
+        match line.strip_suffix("\r\n") {
+            Some(whole) => Ok(whole.to_owned()),
+            None if line.len() as u64 == LINE_MOST_BYTES => Err(unexpected("a line without an end")),
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     async fn expect(&mut self, expected: &str) -> io::Result<()> {
@@ -122,6 +145,25 @@ mod tests {
         assert_eq!(get("END\r\n"), Some(None));
         assert_eq!(get("VALUE user2 0 1\r\na\r\nEND\r\n"), None, "of another key");
         assert_eq!(get("SERVER_ERROR out of memory\r\n"), None);
+    }
+
+    /// Whoever listens where a node was ended the client by the length of an item, and had it keep lines without end.
+    #[test]
+    fn no_answer_takes_more_memory_than_one_of_memcached() {
+        let get = |with: &str| {
+            let answer = answered(with, async |node: &mut Connection| node.get("user1").await);
+            answer.map_err(|error| error.to_string())
+        };
+        for length in ["1048577", "18446744073709551615"] {
+            let line = format!("VALUE user1 0 {length}");
+            assert_eq!(get(&format!("{line}\r\n")), Err(format!("memcached answered {line:?}")));
+        }
+        let endless = "x".repeat(2 * LINE_MOST_BYTES as usize);
+        assert_eq!(get(&endless), Err("memcached answered \"a line without an end\"".to_owned()));
+        let stats = "STAT a 1\r\n".repeat(MOST_STATS + 1);
+        let stats = answered(&stats, async |node: &mut Connection| node.stats().await);
+        let said = stats.map_err(|error| error.to_string());
+        assert_eq!(said, Err("memcached answered \"more statistics than memcached has\"".to_owned()));
     }
 
     #[test]

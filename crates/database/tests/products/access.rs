@@ -1,16 +1,22 @@
 //! What can be done to a PostgreSQL over the network.
 
+use database::Account;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, NoTls};
 
 use crate::POSTGRESQL;
+use crate::shared::has_no_rights;
 use crate::stage::{KEYSPACE, Stage, TABLE};
 
 /// Whoever reaches its port needs no password: no program of the machine runs for them, and no file of it is read.
 #[test]
 fn postgresql_over_the_network_nobody_is_superuser_or_has_what_one_can_do() {
     let stage = Stage::of(&POSTGRESQL);
-    let (plan, _node) = stage.loaded("node");
+    let (plan, node) = stage.loaded("node");
+    match Account::of_this_machine().unwrap() {
+        Some(account) => has_no_rights(node.0.pid(), account.uid()),
+        None => println!("not looked at: only root has another user to start it as"),
+    }
     let config = |user: &str| {
         let mut config = Config::new();
         config.host(plan.address.to_string()).port(plan.ports.clients).user(user).dbname(KEYSPACE);

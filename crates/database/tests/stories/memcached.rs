@@ -208,6 +208,16 @@ fn another_process_at_the_address_is_not_taken_for_the_node() {
     assert!(error.contains(" ended (") && error.contains("failed to listen"), "{error}");
 }
 
+/// Whoever takes it over has what its process has.
+#[test]
+fn a_node_has_no_rights_of_root() {
+    let Some(account) = Account::of_this_machine().unwrap() else {
+        println!("skipped: only root has another user to start it as");
+        return;
+    };
+    crate::shared::has_no_rights(nodes(242, 1)[0].pid(), account.uid());
+}
+
 /// Each request of a client has a connection of its own, and memcached takes 1,024 where nothing else is stated.
 #[test]
 fn a_node_takes_as_many_connections_as_the_system_lets_it_have() {

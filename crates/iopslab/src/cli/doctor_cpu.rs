@@ -121,8 +121,7 @@ fn shown(measured: &Measured) {
         return;
     };
     let (shared, whole) = (&speed.shared_core, &speed.whole_core);
-    let apart = shared.apart.map_or_else(String::new, |apart| format!(", within a factor of {:.2}", 1.0 + apart));
-    println!("speed      {:.3} ({}{apart}); 1 is {}", shared.speed, shared.basis.words(), speed.reference);
+    println!("speed      {shared}; 1 is {}", speed.reference);
     println!("           {:.3} if a CPU here is a whole core, not one of its two threads", whole.speed);
     let near: Vec<String> = speed.near.iter().map(|near| format!("{} {:.3}", near.family, near.known.speed)).collect();
     println!("near       {}", near.join(", "));

@@ -39,6 +39,7 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
         return Ok(());
     }
     println!("{} (each node)", caps.configuration);
+    println!("{}", super::speed_of_vcpu(caps.cpu_speed));
     if caps.ebs.is_empty() {
         path(&caps);
     } else {

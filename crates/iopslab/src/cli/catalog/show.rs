@@ -1,6 +1,6 @@
 //! `iopslab catalog show`.
 
-use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase, VolumePath};
+use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase, VolumePath, cpu_speed};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
@@ -8,9 +8,9 @@ use crate::cli::facts::unknown_instance;
 
 pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
     let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;
-    let prices = catalog.price_history(&found.name);
+    let (prices, speed) = (catalog.price_history(&found.name), cpu_speed(&found.name));
     if format == Format::Json {
-        println!("{}", pretty(&serde_json::json!({ "instance": found, "prices": prices })));
+        println!("{}", pretty(&serde_json::json!({ "instance": found, "cpu_speed": speed, "prices": prices })));
         return Ok(());
     }
     let lifecycle = match found.lifecycle {
@@ -20,6 +20,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     };
     println!("{}: {} vCPU, {} GiB, {}, {lifecycle}", found.name, found.vcpus, found.memory_gib, found.architecture);
     println!("processor: {}", processor(found));
+    println!("{}", super::speed_of_vcpu(speed));
     match &found.local_disks {
         Some(disks) => println!("local disks: {}", local(disks)),
         None => println!("local disks: none in the catalog"),
