@@ -7,7 +7,7 @@ mod support;
 use proptest::prelude::*;
 use query_log::{Log, Value};
 use support::Cassandra::{V4_1, V5_0};
-use support::{Cassandra, Queue, options};
+use support::{Cassandra, Queue, field, options, text};
 
 const READ: &str = "SELECT * FROM shop.carts WHERE shopper = ?";
 const NOW_MS: i64 = 1_764_180_000_123;
@@ -127,6 +127,9 @@ fn a_broken_record_is_refused_at_its_byte() {
     assert!(
         with(&V5_0.batch(NOW_MS, &options(5, 1, None, &[]), "OTHER", &[])).contains("batch-type OTHER is not known")
     );
+    let message = text(Some("user:cassandra|type:SELECT|category:QUERY|operation:SELECT * FROM carts"));
+    let audit = [field("version"), V5_0.integer(0), field("type"), text(Some("audit")), field("message"), message];
+    assert!(with(&audit.concat()).contains("an audit log has no values of prepared statements"));
     let copied_half = written(V5_0, true).file();
     assert!(refused(&copied_half[..copied_half.len() - 4_100]).contains("it was not copied whole"));
 }

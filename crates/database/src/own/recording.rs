@@ -29,7 +29,8 @@ pub struct ReadRecording {
 }
 
 impl ReadRecording {
-    /// Reads a file (JSON Lines, or `.cq4` of a full query log), or all such files of a directory.
+    /// Reads a file (JSON Lines, or `.cq4` of a full query log), or all files of full query logs in a directory and in
+    /// its own folders: those of a node each. By the clocks of the nodes they become one recording.
     ///
     /// # Errors
     /// What cannot be read or understood, with its file and place.
@@ -56,8 +57,10 @@ impl ReadRecording {
         for file in &files {
             let opened = guarded::open(file).map_err(|error| failed(file, &error))?;
             let of_file = guarded::sha256(opened).map_err(|error| failed(file, &error))?;
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            hash.update(format!("{of_file}  {name}\n"));
+            // Files of several nodes have the same names.
+            let within = file.strip_prefix(&path).ok().filter(|name| !name.as_os_str().is_empty());
+            let name = within.or(file.file_name().map(Path::new)).unwrap_or(file);
+            hash.update(format!("{of_file}  {}\n", name.display()));
         }
         let sha256 = guarded::hex(&hash.finalize());
         if expected.is_some_and(|expected| expected != sha256) {
@@ -83,20 +86,26 @@ fn is_queue(file: &Path) -> bool {
     file.extension().is_some_and(|end| end == QUEUE)
 }
 
-/// The file; of a directory those of a full query log, in the order of their names, which is that of time.
+/// The file; of a directory those of a full query log, in it and in its own folders, in the order of their names, which
+/// within a folder is that of time.
 fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(path)? {
-        let file = entry?.path();
-        if is_queue(&file) {
-            files.push(file);
+    for entry in entries(path)? {
+        match entry.is_dir() {
+            true => files.extend(entries(&entry)?),
+            false => files.push(entry),
         }
     }
+    files.retain(|file| is_queue(file));
     files.sort();
     Ok(files)
+}
+
+fn entries(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// A recording whose statements are known: what is sent of it, and by which of the statements.
@@ -284,5 +293,21 @@ mod tests {
         assert!(empty.ends_with("has no file of a full query log (.cq4)"), "{empty}");
         let missing = ReadRecording::read(&directory.path().join("none")).unwrap_err();
         assert!(missing.starts_with("cannot read "), "{missing}");
+    }
+
+    #[test]
+    fn logs_of_several_nodes_lie_in_folders_of_their_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = |name: &str| directory.path().join(name);
+        for folder in ["db1/deeper", "db2"] {
+            std::fs::create_dir_all(of(folder)).unwrap();
+        }
+        for name in ["db2/1.cq4", "db1/2.cq4", "db1/1.cq4", "db1/metadata.cq4t", "db1/deeper/3.cq4", "0.cq4"] {
+            std::fs::write(of(name), "").unwrap();
+        }
+        let found = files(directory.path()).unwrap();
+        assert_eq!(found, ["0.cq4", "db1/1.cq4", "db1/2.cq4", "db2/1.cq4"].map(of));
+        let refused = ReadRecording::read(&of("db2")).unwrap_err();
+        assert!(refused.contains("db2/1.cq4: byte 0: this is no file of a full query log"), "{refused}");
     }
 }
