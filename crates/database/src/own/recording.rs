@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::statements::{Effect, Recorded as RecordedText, SerialConsistency, component};
 use engine::Recorded;
 use experiment::{Own, Recording, Replay};
-use query_log::{Log, Request, Value};
+use query_log::{Log, Popularity, Request, TooHot, Value};
 use scylla::statement::prepared::PreparedStatement;
 use sha2::{Digest as _, Sha256};
 
@@ -157,11 +157,14 @@ impl Layout {
     /// Lays a recording out for prepared statements, those of `own` in their order.
     ///
     /// # Errors
-    /// A request has another number of values than its statement has markers.
+    /// A request has another number of values than its statement has markers, or one partition is too hot for the
+    /// model.
     pub fn of(read: &Arc<ReadRecording>, own: &Own, prepared: &[Statement]) -> Result<Self, String> {
         let keys: Vec<KeyMarkers> = prepared.iter().map(|statement| KeyMarkers::of(statement)).collect();
         let log = &read.log;
         let statements = log.statements().iter().map(|recorded| number(recorded, own)).collect::<Vec<_>>();
+        let thinned = own.replay.as_ref().map_or(1, |replay| replay.thinned);
+        let mut popularity = Popularity::default();
         let begin_us = log.requests().first().map_or(0, |request| request.at_us);
         let mut requests = Vec::new();
         let mut key = Vec::new();
@@ -186,6 +189,9 @@ impl Layout {
                     Value::Null | Value::NotSet => key.push(0),
                 });
             }
+            if thinned > 1 {
+                popularity.count(&key);
+            }
             if !own.keeps(&key) {
                 continue;
             }
@@ -193,7 +199,10 @@ impl Layout {
             let at_ns = (request.at_us - begin_us).saturating_mul(1_000);
             requests.push(Recorded { at_ns, number: place, partition });
         }
-        Ok(Self { read: Arc::clone(read), statements, keys, requests })
+        match popularity.too_hot(thinned, sent(log, own)) {
+            Some(hot) => Err(too_hot(&read.path, thinned, hot)),
+            None => Ok(Self { read: Arc::clone(read), statements, keys, requests }),
+        }
     }
 
     /// What one load thread sends.
@@ -229,6 +238,27 @@ impl Layout {
 fn partition_of(table: u64, key: &[u8]) -> u64 {
     let both = [table, query_log::partition(key)].map(u64::to_le_bytes);
     query_log::partition(both.as_flattened())
+}
+
+/// How many requests of a recording are sent, writes among them also where a round sends what reads alone.
+fn sent(log: &Log, own: &Own) -> u64 {
+    let is_known = |table: &String| own.script.tables().any(|known| known == table);
+    let is_sent = |text: &str| RecordedText::read(text).is_some_and(|text| text.tables.iter().all(is_known));
+    let sent = log.statements().iter().filter(|recorded| is_sent(&recorded.text));
+    sent.map(|recorded| recorded.requests).sum()
+}
+
+/// Why a model cannot be of this recording.
+fn too_hot(path: &str, thinned: u64, hot: TooHot) -> String {
+    let percent = hot.share * 100.0;
+    let most = match hot.most {
+        0 | 1 => "without `scale`".to_owned(),
+        most => format!("with a `scale` of {most} or less"),
+    };
+    format!(
+        "{path}: {percent:.1} % of all requests ask for one partition, or by one statement that names none, which is \
+         more than one in {thinned}: a model of 1:{thinned} has far too much of it, or nothing; replay it {most}"
+    )
 }
 
 /// The number of the statement that sends a recorded one.
@@ -293,6 +323,15 @@ mod tests {
         assert!(empty.ends_with("has no file of a full query log (.cq4)"), "{empty}");
         let missing = ReadRecording::read(&directory.path().join("none")).unwrap_err();
         assert!(missing.starts_with("cannot read "), "{missing}");
+    }
+
+    #[test]
+    fn a_partition_that_is_too_hot_is_refused_with_the_scale_that_is_not() {
+        let said = too_hot("/logs/shop.jsonl", 16, TooHot { share: 0.0917, most: 10 });
+        assert!(said.starts_with("/logs/shop.jsonl: 9.2 % of all requests ask for one partition, or "), "{said}");
+        assert!(said.ends_with("replay it with a `scale` of 10 or less"), "{said}");
+        let said = too_hot("x", 2, TooHot { share: 0.6, most: 1 });
+        assert!(said.ends_with("a model of 1:2 has far too much of it, or nothing; replay it without `scale`"), "{said}");
     }
 
     #[test]
