@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 use query_log::{Log, Value};
 use support::Cassandra::{V4_1, V5_0};
@@ -87,6 +89,35 @@ fn several_files_become_one_log_in_the_order_of_time() {
     let times: Vec<u64> = log.requests().iter().map(|request| request.at_us).collect();
     assert_eq!(times, [1_764_180_000_123_000, 1_764_180_001_123_000]);
     assert_eq!((log.statements().len(), log.statements()[0].requests), (1, 2));
+}
+
+#[test]
+fn of_several_nodes_the_one_whose_log_has_holes_is_named() {
+    let written = |seconds: &Range<i64>| {
+        let mut queue = Queue::new(V5_0, true);
+        for at_ms in (seconds.start * 1_000..seconds.end * 1_000).step_by(10) {
+            queue.record(&V5_0.single(NOW_MS + at_ms, 4, &options(4, 1, None, &[Some(b"k")]), None, READ));
+        }
+        queue.ended()
+    };
+    let summary = |files: &[(&str, Range<i64>)]| {
+        let mut log = Log::default();
+        for (node, seconds) in files {
+            log.of_node(node);
+            log.read_full_query_log(&written(seconds)).unwrap();
+        }
+        log.finish();
+        log.summary()
+    };
+    let whole = summary(&[("db1", 0..10), ("db2", 0..10)]);
+    assert_eq!((whole.gaps.number, whole.gaps_of), (0, None));
+    // What db1 has recorded meanwhile hides nothing.
+    let holed = summary(&[("db1", 0..10), ("db2", 0..4), ("db2", 6..10)]);
+    assert_eq!((holed.gaps.number, holed.gaps_of.as_deref()), (1, Some("db2")));
+    let late = summary(&[("db1", 3..10), ("db2", 0..10)]);
+    assert_eq!((late.gaps.number, late.gaps_of.as_deref(), late.gaps.longest_s), (1, Some("db1"), 3.0));
+    let alone = summary(&[("db2", 0..4), ("db2", 6..10)]);
+    assert_eq!((alone.gaps.number, alone.gaps_of), (1, None));
 }
 
 #[test]

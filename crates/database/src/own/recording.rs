@@ -69,6 +69,11 @@ impl ReadRecording {
         let mut log = Log::default();
         for file in &files {
             let bytes = guarded::read(file, MOST_FILE_BYTES).map_err(|error| failed(file, &error))?;
+            // Of a file that is named itself no path is left.
+            if let Some(folder) = file.strip_prefix(&path).ok().and_then(Path::parent) {
+                let name = folder.to_string_lossy();
+                log.of_node(if name.is_empty() { "." } else { &name });
+            }
             let taken = if is_queue(file) { log.read_full_query_log(&bytes) } else { log.read_json_lines(&bytes) };
             taken.map_err(|error| format!("{}: {error}", file.display()))?;
         }
@@ -331,7 +336,7 @@ mod tests {
         assert!(said.starts_with("/logs/shop.jsonl: 9.2 % of all requests ask for one partition, or "), "{said}");
         assert!(said.ends_with("replay it with a `scale` of 10 or less"), "{said}");
         let said = too_hot("x", 2, TooHot { share: 0.6, most: 1 });
-        assert!(said.ends_with("a model of 1:2 has far too much of it, or nothing; replay it without `scale`"), "{said}");
+        assert!(said.ends_with("or nothing; replay it without `scale`"), "{said}");
     }
 
     #[test]
