@@ -62,7 +62,10 @@ fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply, Re
             let client = connect::<C>(&endpoint, dataset.fields);
             match own.map(|part| *part) {
                 Some(OwnRows { own, number, clients }) => {
-                    load(&client.with_own(OwnWork::rows(own, number, clients)), &plan, outbox)
+                    // What cannot be sent again is refused before a row is written.
+                    let recording = own.replay.as_ref().map(|replay| recording(replay, outbox)).transpose()?;
+                    let work = OwnWork::rows(own, number, clients).beside(recording);
+                    load(&client.with_own(work), &plan, outbox)
                 }
                 None => load(&client.loading(), &plan, outbox),
             }

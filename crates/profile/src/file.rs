@@ -6,12 +6,14 @@ use experiment::{Draft, LoadLevel, Origins, PRODUCTS, RecordShape};
 
 use crate::judged::Profile;
 use crate::verdict::Withheld;
-use crate::workload::{NodeUse, Rates, TableUse};
+use crate::workload::{Hour, NodeUse, Rates, TableUse};
 
 /// So many cheaper and dearer configurations are tried: each costs as much time as today's.
 const MOST_OF_A_SIDE: usize = 2;
 /// Requests in flight: what `iopslab init` assumes, too.
 const IN_FLIGHT: u32 = 64;
+/// So many tables are named, those that are used most.
+const MOST_TABLES: usize = 20;
 /// Most fields of a record, and most bytes of one, that an experiment takes.
 const MOST_FIELDS: u32 = 1_000;
 const MOST_FIELD_BYTES: f64 = 1_048_576.0;
@@ -81,11 +83,15 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
             head: head(profile),
             dataset: [dataset(node, data_bytes), of_record].concat(),
             configurations: configurations(profile, cheaper, dearer),
-            workload: of_workload(node, &rates, read_share),
-            load: vec![
-                format!("Not seen: how many requests are in flight. {IN_FLIGHT} is an assumption."),
-                format!("To send what was seen in the busiest minute instead: rate = [{demand}]"),
-            ],
+            workload: [of_workload(node, &rates, read_share), of_tables(&profile.workload.tables)].concat(),
+            load: [
+                vec![
+                    format!("Not seen: how many requests are in flight. {IN_FLIGHT} is an assumption."),
+                    format!("To send what was seen in the busiest minute instead: rate = [{demand}]"),
+                ],
+                of_hours(&profile.workload.hours),
+            ]
+            .concat(),
             objective: vec![format!(
                 "{}: {demand:.0} operations/s as a replica between the two readings with the most.",
                 node.node
@@ -188,4 +194,30 @@ fn of_workload(node: &NodeUse, rates: &Rates, read_share: f64) -> Vec<String> {
         ),
         "Keys are an assumption: no counter knows which ones are asked for.".to_owned(),
     ]
+}
+
+/// What whoever states their own statements needs of each table: weights, and how much it holds.
+fn of_tables(tables: &[TableUse]) -> Vec<String> {
+    let each = tables.iter().filter_map(|table| {
+        let clients = table.clients.filter(|clients| clients.total() > 0.0)?;
+        let (reads, writes) = (clients.reads + clients.scans, clients.writes);
+        let holds = table.partitions.zip(table.mean_partition_bytes).map_or_else(String::new, |(partitions, bytes)| {
+            format!("; {partitions:.0} partitions of {bytes:.0} bytes (estimated)")
+        });
+        Some(format!("* {}: {reads:.1} reads and {writes:.1} writes a second{holds}", table.schema.name))
+    });
+    let mut lines: Vec<String> = each.take(MOST_TABLES).collect();
+    if !lines.is_empty() {
+        let words = "What clients ask of each table, for weights and `partitions` of statements of your own:";
+        lines.insert(0, words.to_owned());
+    }
+    lines
+}
+
+fn of_hours(hours: &[Hour]) -> Vec<String> {
+    let each: Vec<String> = hours.iter().map(|hour| format!("{}: {:.0}", hour.hour, hour.clients.total())).collect();
+    match each.as_slice() {
+        [] => Vec::new(),
+        each => vec![format!("Operations/s of clients on all nodes, by hour from the beginning: {}", each.join(", "))],
+    }
 }

@@ -35,4 +35,4 @@ pub use reading::{
 };
 pub use unknown::Unknown;
 pub use verdict::{Candidate, Need, Priced, Verdict, Withheld};
-pub use workload::{NodeUse, Rates, TableUse, Workload};
+pub use workload::{Hour, NodeUse, Rates, TableUse, Workload};

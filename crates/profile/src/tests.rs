@@ -8,6 +8,7 @@ use experiment::{Experiment, ParseContext, ReadFor, VolumeRole};
 
 use super::*;
 
+mod hours;
 mod lost;
 
 const TODAY: &str = "r6i.2xlarge+gp3:500GiB:12000:500";
@@ -350,6 +351,7 @@ fn the_file_is_an_experiment_whose_figures_say_where_they_come_from() {
     for said in [
         "# db1: 300.0 reads, 0.0 scans and 100.0 writes a second as a replica, so 75.0 % read",
         "# shop.orders: 2000 bytes in the mean partition",
+        "# * shop.orders: 300.0 reads and 100.0 writes a second; 1000000 partitions of 2000 bytes (estimated)",
         "# db1: 300000 MiB of SSTables on disk",
         "# Today's, as stated. db1: 540 IOPS",
         "# * which keys are asked for how often",

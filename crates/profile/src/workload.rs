@@ -8,6 +8,9 @@ use crate::reading::{Cluster, NodeReading, NodeSeen, Operations, TableName, Tabl
 
 /// Shorter intervals make no busiest one, unless there is no other: a burst of a second is no minute.
 const LEAST_INTERVAL_S: f64 = 10.0;
+const HOUR_S: f64 = 3_600.0;
+/// An hour of which less was seen is none.
+const LEAST_OF_HOUR_S: f64 = HOUR_S / 2.0;
 
 /// Operations a second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -60,11 +63,22 @@ pub struct TableUse {
     pub tombstones_per_read_p99: Option<f64>,
 }
 
+/// An hour of the observation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Hour {
+    /// Which one: 0 begins with the observation.
+    pub hour: u32,
+    /// What clients asked in a second, on all nodes that were read.
+    pub clients: Operations,
+}
+
 /// What is done with the cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Workload {
     /// What clients asked, on all nodes that were read.
     pub clients: Option<Rates>,
+    /// The same by the hour; empty where fewer than two were seen.
+    pub hours: Vec<Hour>,
     /// Those that are used first.
     pub tables: Vec<TableUse>,
     /// As they were read.
@@ -82,7 +96,9 @@ pub(crate) fn workload(cluster: &Cluster, nodes: &[NodeSeen]) -> Workload {
     let mut tables: Vec<TableUse> = cluster.tables.iter().map(|schema| table(schema, nodes)).collect();
     let used = |table: &TableUse| table.replicas.or(table.clients).map_or(0.0, Operations::total);
     tables.sort_by(|a, b| used(b).total_cmp(&used(a)).then_with(|| a.schema.name.cmp(&b.schema.name)));
-    Workload { clients: clients(nodes), tables, nodes: nodes.iter().map(node).collect() }
+    let together = together(nodes);
+    let (clients, hours) = (clients(nodes, &together), hours(&together));
+    Workload { clients, hours, tables, nodes: nodes.iter().map(node).collect() }
 }
 
 /// Neighbours among the readings; `None` for two between which the node started again.
@@ -151,20 +167,52 @@ fn busiest(all: impl Iterator<Item = (f64, Operations)>) -> Option<Operations> {
     counts.map(|(_, rate)| rate).max_by(|a, b| a.total().total_cmp(&b.total()))
 }
 
-/// Of all nodes at the same time. A node that lacks an interval would make it a quiet one: then it does not count. One
-/// that has not answered twice in a row is named as not read, and is no reason to know nothing of the others.
-fn clients(nodes: &[NodeSeen]) -> Option<Rates> {
-    let read: Vec<&NodeSeen> = nodes.iter().filter(|node| intervals(node).flatten().next().is_some()).collect();
-    let means: Option<Vec<Operations>> = read.iter().map(|node| mean(node, None, CLIENTS)).collect();
-    let sum = means?.into_iter().reduce(Operations::plus)?;
+/// What clients asked of all nodes between two readings.
+struct Together {
+    /// When, seconds after the observation began.
+    began_s: f64,
+    /// How long; of the nodes the shortest.
+    seconds: f64,
+    clients: Operations,
+}
+
+/// Those that were read twice in a row: another one is named as not read, and is no reason to know nothing of these.
+fn read(nodes: &[NodeSeen]) -> Vec<&NodeSeen> {
+    nodes.iter().filter(|node| intervals(node).flatten().next().is_some()).collect()
+}
+
+/// Of all nodes at the same time. A node that lacks an interval would make it a quiet one: then it does not count.
+fn together(nodes: &[NodeSeen]) -> Vec<Together> {
+    let read = read(nodes);
     let each: Vec<Vec<Option<(f64, Operations)>>> = read.iter().map(|node| by_interval(node, CLIENTS)).collect();
-    let most = each.iter().map(Vec::len).max()?;
-    let together = (0..most).filter_map(|place| {
+    let most = each.iter().map(Vec::len).max().unwrap_or_default();
+    let at = |place: usize| {
         let rates: Option<Vec<(f64, Operations)>> =
             each.iter().map(|of_node| of_node.get(place).copied().flatten()).collect();
-        rates?.into_iter().reduce(|(a, all), (b, more)| (a.min(b), all.plus(more)))
-    });
-    Some(Rates { mean: sum, busiest: busiest(together).unwrap_or(sum) })
+        let (seconds, clients) = rates?.into_iter().reduce(|(a, all), (b, more)| (a.min(b), all.plus(more)))?;
+        Some(Together { began_s: read.first()?.readings.get(place)?.at_s, seconds, clients })
+    };
+    (0..most).filter_map(at).collect()
+}
+
+fn clients(nodes: &[NodeSeen], together: &[Together]) -> Option<Rates> {
+    let means: Option<Vec<Operations>> = read(nodes).into_iter().map(|node| mean(node, None, CLIENTS)).collect();
+    let sum = means?.into_iter().reduce(Operations::plus)?;
+    let each = together.iter().map(|interval| (interval.seconds, interval.clients));
+    Some(Rates { mean: sum, busiest: busiest(each).unwrap_or(sum) })
+}
+
+/// One hour alone says no more than the mean.
+fn hours(together: &[Together]) -> Vec<Hour> {
+    let hour = |interval: &Together| (interval.began_s / HOUR_S) as u32;
+    let of_hour = |intervals: &[Together]| {
+        let seconds: f64 = intervals.iter().map(|interval| interval.seconds).sum();
+        let parts = intervals.iter().map(|interval| interval.clients.over(seconds / interval.seconds));
+        let clients = parts.reduce(Operations::plus).filter(|_| seconds >= LEAST_OF_HOUR_S)?;
+        Some(Hour { hour: hour(intervals.first()?), clients })
+    };
+    let hours: Vec<Hour> = together.chunk_by(|a, b| hour(a) == hour(b)).filter_map(of_hour).collect();
+    if hours.len() > 1 { hours } else { Vec::new() }
 }
 
 fn node(seen: &NodeSeen) -> NodeUse {

@@ -22,6 +22,11 @@ pub struct LogError {
     pub message: String,
 }
 
+/// Why an audit log is no recording: of a prepared statement it has the text alone (Apache Cassandra's documentation,
+/// `auditlogging`, limitations).
+pub(crate) const AUDIT_LOG: &str = "an audit log has no values of prepared statements, so that nobody can ask them \
+    again; record a full query log instead: nodetool enablefullquerylog";
+
 impl LogError {
     pub(crate) fn new(at: At, message: impl Into<String>) -> Self {
         Self { at, message: message.into() }

@@ -8,13 +8,15 @@
 //! Only requests that succeeded are in it; each page of a result is one. A value that was not set is in it as an empty
 //! one: Cassandra writes it so.
 
-use crate::error::LogError;
+use crate::error::{AUDIT_LOG, LogError};
 use crate::options::Options;
 use crate::values::Value;
 use crate::wire::Wire;
 
 /// The one version that there is (`FullQueryLogger.CURRENT_VERSION`).
 const VERSION: i64 = 0;
+/// The type of a record of an audit log, which lies in the same kind of files (`BinAuditLogger.AUDITLOG_TYPE`).
+const AUDIT: &str = "audit";
 /// Versions of the protocol whose options are known.
 const PROTOCOLS: std::ops::RangeInclusive<i64> = 3..=6;
 
@@ -91,6 +93,9 @@ impl<'a> Fields<'a> {
     }
 
     fn record(self, wire: &Wire<'a>) -> Result<Record<'a>, LogError> {
+        if self.kind == Some(AUDIT) {
+            return Err(wire.error(AUDIT_LOG));
+        }
         let missing = |field: &str| wire.error(format!("the record before has no {field}"));
         let start_ms = self.start_ms.ok_or_else(|| missing("query-start-time"))?;
         let at_us = u64::try_from(start_ms).ok().and_then(|ms| ms.checked_mul(1_000));

@@ -3,6 +3,8 @@
 //! A full query log that does not block drops what it cannot write in time, and says so nowhere in itself; one that has
 //! reached its size loses its oldest files. What is dropped leaves a pause that its own rate makes unlikely.
 
+use std::iter::once;
+
 use serde::{Deserialize, Serialize};
 
 /// Requests that are missing by the usual rate, from which a pause is unlikely: of a Poisson process at that rate one
@@ -26,7 +28,16 @@ pub struct Gaps {
 impl Gaps {
     /// Of times in their order, microseconds.
     pub(crate) fn of(times_us: impl Iterator<Item = u64> + Clone) -> Self {
+        Self::at_rate(usual(times_us.clone()), times_us)
+    }
+
+    /// The same of one node's log, which is to begin and end with those of the others.
+    pub(crate) fn of_node(times_us: impl Iterator<Item = u64> + Clone, (begin_us, end_us): (u64, u64)) -> Self {
         let usual_per_s = usual(times_us.clone());
+        Self::at_rate(usual_per_s, once(begin_us).chain(times_us).chain(once(end_us)))
+    }
+
+    fn at_rate(usual_per_s: f64, times_us: impl Iterator<Item = u64> + Clone) -> Self {
         let mut gaps = Self { usual_per_s, ..Self::default() };
         for (before, after) in times_us.clone().zip(times_us.skip(1)) {
             let gap_s = after.saturating_sub(before) as f64 / SECOND_US as f64;

@@ -6,7 +6,10 @@
 
 use serde::Deserialize;
 
-use crate::error::{At, LogError};
+use crate::error::{AUDIT_LOG, At, LogError};
+
+/// What every line of Cassandra's audit log has, whatever the logger writes before it.
+const AUDIT_FIELDS: [&str; 2] = ["|type:", "|category:"];
 
 /// A line.
 #[derive(Debug, Deserialize)]
@@ -31,7 +34,11 @@ pub(crate) fn read(
             continue;
         }
         let refused = |message: String| LogError::new(At::Line(number), message);
-        let line: Line = serde_json::from_slice(line).map_err(|error| refused(described(&error)))?;
+        let line: Line = serde_json::from_slice(line).map_err(|error| {
+            let text = String::from_utf8_lossy(line);
+            let is_audit = AUDIT_FIELDS.iter().all(|field| text.contains(field));
+            refused(if is_audit { AUDIT_LOG.to_owned() } else { described(&error) })
+        })?;
         let values = line.values.iter().enumerate().map(|(i, value)| match value {
             None => Ok(None),
             Some(text) => digits(text).map(Some).ok_or_else(|| no_value(i + 1)),

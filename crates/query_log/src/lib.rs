@@ -5,7 +5,8 @@
 //! 2. [`Log::finish`] puts the requests into the order of their times. Each has its statement (a text with its levels),
 //!    and its values as the protocol has them: they are sent again as they were.
 //! 3. [`Log::summary`] says what was recorded, and where the recording seems to have holes ([`Gaps`]).
-//! 4. [`keeps`] decides which partitions a model of 1:N has: rows and requests by the same function.
+//! 4. [`keeps`] decides which partitions a model of 1:N has: rows and requests by the same function. [`Popularity`]
+//!    says whether one of them is too hot for that.
 //!
 //! ```
 //! let mut log = query_log::Log::default();
@@ -30,5 +31,5 @@ mod wire;
 pub use error::{At, LogError};
 pub use gaps::Gaps;
 pub use log::{Log, MOST_REQUESTS, MOST_TEXTS, MOST_VALUE_BYTES, RecordedStatement, Request, Summary};
-pub use thinning::{keeps, partition};
+pub use thinning::{Popularity, TooHot, keeps, partition};
 pub use values::Value;

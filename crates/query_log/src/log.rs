@@ -26,6 +26,9 @@ pub struct Log {
     numbers: HashMap<String, u32>,
     requests: Vec<Request>,
     values: Vec<u8>,
+    /// Whose logs these are, where that is said; and the place of the one that is being read.
+    nodes: Vec<String>,
+    node: u16,
     is_cut: bool,
     later_pages: u64,
 }
@@ -60,6 +63,8 @@ pub struct Request {
     /// Where its values begin, and how many bytes they have.
     begin: u32,
     bytes: u32,
+    /// Who recorded it, by its place among the nodes of the log.
+    node: u16,
 }
 
 /// What was recorded, without the requests.
@@ -73,6 +78,9 @@ pub struct Summary {
     pub end_us: u64,
     /// Where it seems to have holes.
     pub gaps: Gaps,
+    /// Whose log has these holes, where there are those of several nodes: it is the one with the longest of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaps_of: Option<String>,
     /// Whether a file ends within a record that was begun.
     pub is_cut: bool,
     /// Requests for a further page of a result, which are left out.
@@ -80,6 +88,16 @@ pub struct Summary {
 }
 
 impl Log {
+    /// What is taken in from now on is of this node's log, whose holes are looked for among its own requests.
+    pub fn of_node(&mut self, name: &str) {
+        let known = self.nodes.iter().position(|known| known == name);
+        let place = known.unwrap_or_else(|| {
+            self.nodes.push(name.to_owned());
+            self.nodes.len() - 1
+        });
+        self.node = u16::try_from(place).unwrap_or(u16::MAX);
+    }
+
     /// Takes in JSON Lines.
     ///
     /// # Errors
@@ -137,7 +155,8 @@ impl Log {
         let statement = self.statement(record)?;
         self.statements[statement as usize].requests += 1;
         // Both are below MOST_VALUE_BYTES.
-        self.requests.push(Request { at_us, statement, markers, begin: begin as u32, bytes: bytes as u32 });
+        let (begin, bytes) = (begin as u32, bytes as u32);
+        self.requests.push(Request { at_us, statement, markers, begin, bytes, node: self.node });
         Ok(())
     }
 
@@ -192,13 +211,30 @@ impl Log {
     /// What was recorded, after [`Self::finish`].
     pub fn summary(&self) -> Summary {
         let time = |request: Option<&Request>| request.map_or(0, |request| request.at_us);
+        let (begin_us, end_us) = (time(self.requests.first()), time(self.requests.last()));
+        let (gaps, gaps_of) = self.gaps((begin_us, end_us));
         Summary {
             statements: self.statements.clone(),
-            begin_us: time(self.requests.first()),
-            end_us: time(self.requests.last()),
-            gaps: Gaps::of(self.requests.iter().map(|request| request.at_us)),
+            begin_us,
+            end_us,
+            gaps,
+            gaps_of,
             is_cut: self.is_cut,
             later_pages: self.later_pages,
         }
+    }
+
+    /// Where it seems to have holes; of several nodes' logs, where the one with the longest has them.
+    fn gaps(&self, span_us: (u64, u64)) -> (Gaps, Option<String>) {
+        if self.nodes.len() < 2 {
+            return (Gaps::of(self.requests.iter().map(|request| request.at_us)), None);
+        }
+        let times = |node: usize| {
+            let of_node = self.requests.iter().filter(move |request| usize::from(request.node) == node);
+            of_node.map(|request| request.at_us)
+        };
+        let each = self.nodes.iter().enumerate().map(|(place, name)| (Gaps::of_node(times(place), span_us), name));
+        let most = each.max_by(|(a, _), (b, _)| a.together_s.total_cmp(&b.together_s));
+        most.map(|(gaps, name)| (gaps, (gaps.number > 0).then(|| name.clone()))).unwrap_or_default()
     }
 }

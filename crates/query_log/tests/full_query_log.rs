@@ -4,10 +4,12 @@
 
 mod support;
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 use query_log::{Log, Value};
 use support::Cassandra::{V4_1, V5_0};
-use support::{Cassandra, Queue, options};
+use support::{Cassandra, Queue, field, options, text};
 
 const READ: &str = "SELECT * FROM shop.carts WHERE shopper = ?";
 const NOW_MS: i64 = 1_764_180_000_123;
@@ -90,6 +92,35 @@ fn several_files_become_one_log_in_the_order_of_time() {
 }
 
 #[test]
+fn of_several_nodes_the_one_whose_log_has_holes_is_named() {
+    let written = |seconds: &Range<i64>| {
+        let mut queue = Queue::new(V5_0, true);
+        for at_ms in (seconds.start * 1_000..seconds.end * 1_000).step_by(10) {
+            queue.record(&V5_0.single(NOW_MS + at_ms, 4, &options(4, 1, None, &[Some(b"k")]), None, READ));
+        }
+        queue.ended()
+    };
+    let summary = |files: &[(&str, Range<i64>)]| {
+        let mut log = Log::default();
+        for (node, seconds) in files {
+            log.of_node(node);
+            log.read_full_query_log(&written(seconds)).unwrap();
+        }
+        log.finish();
+        log.summary()
+    };
+    let whole = summary(&[("db1", 0..10), ("db2", 0..10)]);
+    assert_eq!((whole.gaps.number, whole.gaps_of), (0, None));
+    // What db1 has recorded meanwhile hides nothing.
+    let holed = summary(&[("db1", 0..10), ("db2", 0..4), ("db2", 6..10)]);
+    assert_eq!((holed.gaps.number, holed.gaps_of.as_deref()), (1, Some("db2")));
+    let late = summary(&[("db1", 3..10), ("db2", 0..10)]);
+    assert_eq!((late.gaps.number, late.gaps_of.as_deref(), late.gaps.longest_s), (1, Some("db1"), 3.0));
+    let alone = summary(&[("db2", 0..4), ("db2", 6..10)]);
+    assert_eq!((alone.gaps.number, alone.gaps_of), (1, None));
+}
+
+#[test]
 fn a_further_page_of_a_result_is_counted_and_left_out() {
     let mut queue = Queue::new(V5_0, true);
     queue.record(&V5_0.single(NOW_MS, 4, &options(4, 1, None, &[Some(b"k")]), None, READ));
@@ -127,6 +158,9 @@ fn a_broken_record_is_refused_at_its_byte() {
     assert!(
         with(&V5_0.batch(NOW_MS, &options(5, 1, None, &[]), "OTHER", &[])).contains("batch-type OTHER is not known")
     );
+    let message = text(Some("user:cassandra|type:SELECT|category:QUERY|operation:SELECT * FROM carts"));
+    let audit = [field("version"), V5_0.integer(0), field("type"), text(Some("audit")), field("message"), message];
+    assert!(with(&audit.concat()).contains("an audit log has no values of prepared statements"));
     let copied_half = written(V5_0, true).file();
     assert!(refused(&copied_half[..copied_half.len() - 4_100]).contains("it was not copied whole"));
 }

@@ -42,6 +42,12 @@ fn a_line_that_cannot_be_read_is_refused_at_its_number() {
     for (line, message) in [
         ("{", "EOF while parsing an object"),
         (r#"{"at": 1}"#, "missing field `statement`"),
+        (
+            "INFO  [Native-Transport-Requests-1] FileAuditLogger.java:51 - user:anonymous|host:/10.0.0.1:7000\
+             |source:/10.0.0.9|port:60878|timestamp:1795000000000|type:SELECT|category:QUERY|ks:shop|scope:carts\
+             |operation:SELECT * FROM carts WHERE shopper = ?",
+            "an audit log has no values of prepared statements",
+        ),
         (r#"{"at": -1, "statement": "x"}"#, "invalid value: integer `-1`, expected u64"),
         (
             r#"{"at": 1, "statement": "x", "values": ["0x00", "42"]}"#,

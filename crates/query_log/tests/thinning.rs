@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
-use query_log::keeps;
+use query_log::{Popularity, TooHot, keeps};
 use workload::Random;
 
 const PARTITIONS: usize = 50_000;
@@ -47,6 +47,20 @@ fn hit_ratio(requests: &[u64], room: usize) -> f64 {
         }
     }
     f64::from(hits) / f64::from(asked)
+}
+
+#[test]
+fn a_partition_with_more_than_one_in_n_requests_is_too_hot_for_a_model_of_1_to_n() {
+    let mut popularity = Popularity::default();
+    assert_eq!(popularity.too_hot(16, 0), None, "nothing was asked");
+    for (key, requests) in [("a", 25), ("b", 10), ("c", 15), ("d", 50)] {
+        (0..requests).for_each(|_| popularity.count(key.as_bytes()));
+    }
+    assert_eq!([1, 2].map(|of| popularity.too_hot(of, 100)), [None, None]);
+    assert_eq!(popularity.too_hot(3, 100), Some(TooHot { share: 0.5, most: 2 }));
+    // Writes that this round does not send are requests, too.
+    assert_eq!(popularity.too_hot(4, 200), None);
+    assert_eq!(popularity.too_hot(5, 200), Some(TooHot { share: 0.25, most: 4 }));
 }
 
 proptest! {

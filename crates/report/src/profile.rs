@@ -2,7 +2,7 @@
 
 mod words;
 
-use ::profile::{DeviceUse, NodeUse, Profile, TableUse};
+use ::profile::{DeviceUse, Hour, NodeUse, Profile, TableUse};
 use serde_json::{Value, json};
 
 use crate::document::markdown as in_markdown;
@@ -62,7 +62,7 @@ fn sections(profile: &Profile) -> Vec<Section<'_>> {
         Section::new("answer", "").paragraph(seen).paragraphs(sentences(profile)),
         Section::new("cheaper", "").table(candidates(profile)),
         Section::new("volumes", "Volumes").table(devices(profile)).paragraphs(left_out(profile)),
-        Section::new("workload", "Workload").table(tables(profile)).table(nodes(profile)),
+        Section::new("workload", "Workload").table(tables(profile)).table(nodes(profile)).table(hours(profile)),
         Section::new("not-read", "Not read").list(not_read),
         Section::new("unknown", "Not known").list(profile.unknown.iter().map(::profile::Unknown::words)),
         Section::new("basis", "").paragraph(cost).paragraph(format!("Basis: {}", profile.verdict.basis)),
@@ -137,4 +137,12 @@ fn nodes(profile: &Profile) -> Rows<&NodeUse> {
         .number("Operations/s,\nbusiest", |node| node.replicas.map(|rates| rates.busiest.total()))
         .number(column("GiB on\ndisk").drop(1), |node| node.data_bytes.map(|bytes| bytes / crate::figures::GIB))
         .number(column("Compactions\nat most").drop(2), |node| node.compactions)
+}
+
+fn hours(profile: &Profile) -> Rows<&Hour> {
+    rows("What clients asked, by hour from the beginning", &profile.workload.hours)
+        .number("Hour", |hour| hour.hour.to_string())
+        .number("Reads/s", |hour| hour.clients.reads + hour.clients.scans)
+        .number("Writes/s", |hour| hour.clients.writes)
+        .number("Operations/s", |hour| hour.clients.total())
 }

@@ -129,6 +129,27 @@ fn rows_are_the_product_of_clusters() {
 }
 
 #[test]
+fn an_exponential_distribution_is_that_of_cassandra_stress() {
+    let rows = |cluster: &str| {
+        let table = "table: t\ntable_definition: CREATE TABLE t (k int, c int, PRIMARY KEY (k, c))\n";
+        let spec = format!("columnspec:\n  - name: c\n    cluster: {cluster}\n");
+        let text = format!("{table}{spec}queries:\n  q:\n    cql: SELECT * FROM t\n");
+        read(&text, &["q"], Some(10)).unwrap().table.rows
+    };
+    let Size::Histogram { sizes } = rows("exp(1..10)") else { panic!("{:?}", rows("exp(1..10)")) };
+    assert_eq!(sizes.iter().map(|(size, _)| *size).collect::<Vec<_>>(), (1..=10).collect::<Vec<u64>>());
+    let all: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+    assert!((all - 1.0).abs() < 1e-9 && sizes[0].1 > sizes[1].1, "{sizes:?}");
+    // The root of a ninth is above the range.
+    assert!((sizes[9].1 - 1.0 / 3.0).abs() < 1e-9, "{sizes:?}");
+    // 1 + m (1 - 1 / root of 999) - 1/2 of those below the end, where m = 999 / (ln(999) / 2).
+    let many = rows("EXP(1..1000)");
+    assert!((many.mean() / 280.7 - 1.0).abs() < 0.005 && (many.min(), many.max()) == (1, 1_000), "{}", many.mean());
+    assert_eq!(rows("exp(7..7)"), Size::fixed(7));
+    assert_eq!(rows("exp(1..2)").max(), 2);
+}
+
+#[test]
 fn the_population_of_the_whole_key_says_how_many_partitions_there_are() {
     let profile = |columns: &str| {
         let table = "table: t\ntable_definition: CREATE TABLE t (a int, b int, PRIMARY KEY ((a, b)))\n";
@@ -148,9 +169,9 @@ fn lines_that_are_not_supported_are_refused() {
     for (lines, line, message) in [
         ("token_range_queries:\n  all:\n    columns: '*'\n", 3, "token_range_queries is not supported"),
         (
-            "columnspec:\n  - name: c\n    cluster: exp(1..10)\n",
+            "columnspec:\n  - name: c\n    cluster: extreme(1..10,2)\n",
             5,
-            "`exp(1..10)` is not supported: fixed(n), uniform(a..b), seq(a..b) and gaussian(a..b) are",
+            "`extreme(1..10,2)` is not supported: fixed(n), uniform(a..b), seq(a..b), gaussian(a..b) and exp(a..b) are",
         ),
         ("columnspec:\n  - name: d\n    size: fixed(1)\n", 4, "the table has no column d"),
         ("columnspec: none\n", 3, "columnspec is a list of columns: `- name: COLUMN`"),

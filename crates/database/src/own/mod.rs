@@ -57,7 +57,13 @@ impl OwnWork {
 
     /// The requests of a recording, of the only client.
     pub fn replay(own: Own, recording: Arc<ReadRecording>) -> Self {
-        Self { recording: Some(recording), ..Self::requests(own, 0, 1) }
+        Self::requests(own, 0, 1).beside(Some(recording))
+    }
+
+    /// The same, where a recording is sent again later: what of it cannot be sent is refused at once.
+    #[must_use]
+    pub fn beside(self, recording: Option<Arc<ReadRecording>>) -> Self {
+        Self { recording, ..self }
     }
 
     /// The rows of client number `client` of so many.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::statements::{Effect, Recorded as RecordedText, SerialConsistency, component};
 use engine::Recorded;
 use experiment::{Own, Recording, Replay};
-use query_log::{Log, Request, Value};
+use query_log::{Log, Popularity, Request, TooHot, Value};
 use scylla::statement::prepared::PreparedStatement;
 use sha2::{Digest as _, Sha256};
 
@@ -29,7 +29,8 @@ pub struct ReadRecording {
 }
 
 impl ReadRecording {
-    /// Reads a file (JSON Lines, or `.cq4` of a full query log), or all such files of a directory.
+    /// Reads a file (JSON Lines, or `.cq4` of a full query log), or all files of full query logs in a directory and in
+    /// its own folders: those of a node each. By the clocks of the nodes they become one recording.
     ///
     /// # Errors
     /// What cannot be read or understood, with its file and place.
@@ -56,8 +57,10 @@ impl ReadRecording {
         for file in &files {
             let opened = guarded::open(file).map_err(|error| failed(file, &error))?;
             let of_file = guarded::sha256(opened).map_err(|error| failed(file, &error))?;
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            hash.update(format!("{of_file}  {name}\n"));
+            // Files of several nodes have the same names.
+            let within = file.strip_prefix(&path).ok().filter(|name| !name.as_os_str().is_empty());
+            let name = within.or(file.file_name().map(Path::new)).unwrap_or(file);
+            hash.update(format!("{of_file}  {}\n", name.display()));
         }
         let sha256 = guarded::hex(&hash.finalize());
         if expected.is_some_and(|expected| expected != sha256) {
@@ -66,6 +69,11 @@ impl ReadRecording {
         let mut log = Log::default();
         for file in &files {
             let bytes = guarded::read(file, MOST_FILE_BYTES).map_err(|error| failed(file, &error))?;
+            // Of a file that is named itself no path is left.
+            if let Some(folder) = file.strip_prefix(&path).ok().and_then(Path::parent) {
+                let name = folder.to_string_lossy();
+                log.of_node(if name.is_empty() { "." } else { &name });
+            }
             let taken = if is_queue(file) { log.read_full_query_log(&bytes) } else { log.read_json_lines(&bytes) };
             taken.map_err(|error| format!("{}: {error}", file.display()))?;
         }
@@ -83,20 +91,26 @@ fn is_queue(file: &Path) -> bool {
     file.extension().is_some_and(|end| end == QUEUE)
 }
 
-/// The file; of a directory those of a full query log, in the order of their names, which is that of time.
+/// The file; of a directory those of a full query log, in it and in its own folders, in the order of their names, which
+/// within a folder is that of time.
 fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(path)? {
-        let file = entry?.path();
-        if is_queue(&file) {
-            files.push(file);
+    for entry in entries(path)? {
+        match entry.is_dir() {
+            true => files.extend(entries(&entry)?),
+            false => files.push(entry),
         }
     }
+    files.retain(|file| is_queue(file));
     files.sort();
     Ok(files)
+}
+
+fn entries(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// A recording whose statements are known: what is sent of it, and by which of the statements.
@@ -148,11 +162,14 @@ impl Layout {
     /// Lays a recording out for prepared statements, those of `own` in their order.
     ///
     /// # Errors
-    /// A request has another number of values than its statement has markers.
+    /// A request has another number of values than its statement has markers, or one partition is too hot for the
+    /// model.
     pub fn of(read: &Arc<ReadRecording>, own: &Own, prepared: &[Statement]) -> Result<Self, String> {
         let keys: Vec<KeyMarkers> = prepared.iter().map(|statement| KeyMarkers::of(statement)).collect();
         let log = &read.log;
         let statements = log.statements().iter().map(|recorded| number(recorded, own)).collect::<Vec<_>>();
+        let thinned = own.replay.as_ref().map_or(1, |replay| replay.thinned);
+        let mut popularity = Popularity::default();
         let begin_us = log.requests().first().map_or(0, |request| request.at_us);
         let mut requests = Vec::new();
         let mut key = Vec::new();
@@ -177,6 +194,9 @@ impl Layout {
                     Value::Null | Value::NotSet => key.push(0),
                 });
             }
+            if thinned > 1 {
+                popularity.count(&key);
+            }
             if !own.keeps(&key) {
                 continue;
             }
@@ -184,7 +204,10 @@ impl Layout {
             let at_ns = (request.at_us - begin_us).saturating_mul(1_000);
             requests.push(Recorded { at_ns, number: place, partition });
         }
-        Ok(Self { read: Arc::clone(read), statements, keys, requests })
+        match popularity.too_hot(thinned, sent(log, own)) {
+            Some(hot) => Err(too_hot(&read.path, thinned, hot)),
+            None => Ok(Self { read: Arc::clone(read), statements, keys, requests }),
+        }
     }
 
     /// What one load thread sends.
@@ -220,6 +243,27 @@ impl Layout {
 fn partition_of(table: u64, key: &[u8]) -> u64 {
     let both = [table, query_log::partition(key)].map(u64::to_le_bytes);
     query_log::partition(both.as_flattened())
+}
+
+/// How many requests of a recording are sent, writes among them also where a round sends what reads alone.
+fn sent(log: &Log, own: &Own) -> u64 {
+    let is_known = |table: &String| own.script.tables().any(|known| known == table);
+    let is_sent = |text: &str| RecordedText::read(text).is_some_and(|text| text.tables.iter().all(is_known));
+    let sent = log.statements().iter().filter(|recorded| is_sent(&recorded.text));
+    sent.map(|recorded| recorded.requests).sum()
+}
+
+/// Why a model cannot be of this recording.
+fn too_hot(path: &str, thinned: u64, hot: TooHot) -> String {
+    let percent = hot.share * 100.0;
+    let most = match hot.most {
+        0 | 1 => "without `scale`".to_owned(),
+        most => format!("with a `scale` of {most} or less"),
+    };
+    format!(
+        "{path}: {percent:.1} % of all requests ask for one partition, or by one statement that names none, which is \
+         more than one in {thinned}: a model of 1:{thinned} has far too much of it, or nothing; replay it {most}"
+    )
 }
 
 /// The number of the statement that sends a recorded one.
@@ -284,5 +328,30 @@ mod tests {
         assert!(empty.ends_with("has no file of a full query log (.cq4)"), "{empty}");
         let missing = ReadRecording::read(&directory.path().join("none")).unwrap_err();
         assert!(missing.starts_with("cannot read "), "{missing}");
+    }
+
+    #[test]
+    fn a_partition_that_is_too_hot_is_refused_with_the_scale_that_is_not() {
+        let said = too_hot("/logs/shop.jsonl", 16, TooHot { share: 0.0917, most: 10 });
+        assert!(said.starts_with("/logs/shop.jsonl: 9.2 % of all requests ask for one partition, or "), "{said}");
+        assert!(said.ends_with("replay it with a `scale` of 10 or less"), "{said}");
+        let said = too_hot("x", 2, TooHot { share: 0.6, most: 1 });
+        assert!(said.ends_with("or nothing; replay it without `scale`"), "{said}");
+    }
+
+    #[test]
+    fn logs_of_several_nodes_lie_in_folders_of_their_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = |name: &str| directory.path().join(name);
+        for folder in ["db1/deeper", "db2"] {
+            std::fs::create_dir_all(of(folder)).unwrap();
+        }
+        for name in ["db2/1.cq4", "db1/2.cq4", "db1/1.cq4", "db1/metadata.cq4t", "db1/deeper/3.cq4", "0.cq4"] {
+            std::fs::write(of(name), "").unwrap();
+        }
+        let found = files(directory.path()).unwrap();
+        assert_eq!(found, ["0.cq4", "db1/1.cq4", "db1/2.cq4", "db2/1.cq4"].map(of));
+        let refused = ReadRecording::read(&of("db2")).unwrap_err();
+        assert!(refused.contains("db2/1.cq4: byte 0: this is no file of a full query log"), "{refused}");
     }
 }

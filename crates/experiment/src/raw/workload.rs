@@ -52,8 +52,8 @@ pub(crate) struct Workload {
     /// `:table.column`.
     pub sql: Option<Spanned<String>>,
     /// Path of a recording, relative to this file: JSON Lines, a `.cq4` file of Cassandra's full query log, or a
-    /// directory of these. What was asked then is asked again. Goes with `cql`, whose file then has the schema alone,
-    /// and `tables`.
+    /// directory of `.cq4` files or of a folder with them for each node. What was asked then is asked again. Goes with
+    /// `cql`, whose file then has the schema alone, and `tables`.
     pub replay: Option<Spanned<String>>,
     /// With `replay`: how much faster than recorded. Default 1. Or `"as_fast_as_order_allows"`: `[load] concurrency` in
     /// flight, those of a partition one after the other.

@@ -35,6 +35,7 @@ mod real {
     mod own_statements;
     mod probe;
     mod profile;
+    mod replay;
     mod run;
     mod scales;
     #[cfg(feature = "tls")]

@@ -1,11 +1,12 @@
 //! Distributions of cassandra-stress: `fixed(5)`, `uniform(1..10M)`, `gaussian(1..100)`.
 //!
 //! Source: Apache Cassandra 5.0, `OptionDistribution.java`: the mean of a gaussian is the middle of its range, its
-//! deviation a third of the way from there to the end unless it is stated.
+//! deviation a third of the way from there to the end unless it is stated; the mean of an exponential one is such that
+//! one value in the root of its range lies above that, and counts as its end.
 
 use crate::data::Size;
 
-/// Steps by which a gaussian is given as sizes with weights.
+/// Steps by which a distribution is given as sizes with weights.
 const STEPS: u64 = 100;
 /// Deviations from the mean to the end of a range, where it is not stated.
 const DEVIATIONS: f64 = 3.0;
@@ -42,8 +43,29 @@ pub(super) fn distribution(text: &str) -> Result<Size, String> {
             let sizes = (0..=steps).map(|step| min + (max - min) * step / steps);
             Ok(Size::Histogram { sizes: sizes.map(|size| (size, weight(size))).collect() })
         }
-        _ => Err(format!("`{text}` is not supported: fixed(n), uniform(a..b), seq(a..b) and gaussian(a..b) are")),
+        ("exp", Some((min, max)), Some([])) if min <= max => Ok(exponential(min, max)),
+        _ => Err(format!(
+            "`{text}` is not supported: fixed(n), uniform(a..b), seq(a..b), gaussian(a..b) and exp(a..b) are"
+        )),
     }
+}
+
+/// Whole numbers from `min` on, each less frequent than the one before.
+fn exponential(min: u64, max: u64) -> Size {
+    let range = max - min;
+    if range == 0 {
+        return Size::fixed(min);
+    }
+    let mean = range as f64 / ((range as f64).ln() / 2.0);
+    let above = |offset: u64| (-(offset as f64) / mean).exp();
+    let steps = (range - 1).min(STEPS);
+    let end = |step: u64| 1 + (range - 1) * step / steps;
+    let between = (0..steps).map(|step| {
+        let (from, to) = (end(step), end(step + 1));
+        (min + (from + to - 1) / 2, above(from) - above(to))
+    });
+    let least = (min, 1.0 - above(1));
+    Size::Histogram { sizes: [least].into_iter().chain(between).chain([(max, above(range))]).collect() }
 }
 
 /// `10M`: thousands, millions and billions have a letter.
