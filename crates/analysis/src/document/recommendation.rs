@@ -363,8 +363,13 @@ pub struct Check {
     pub what: Criterion,
     /// What was measured; `None`: nothing.
     pub measured: Option<Range>,
+    /// Its interval misses the truth in this share of experiments; `None`: it is none, but what was observed.
+    pub level: Option<f64>,
     /// Whether that is good enough.
     pub meets: Meets,
+    /// Repetitions that would show on which side of what was asked it lies, if what was seen is the truth; `None` where
+    /// it is shown, where something else than repetitions is missing, or where no affordable number would.
+    pub repetitions: Option<u32>,
 }
 
 impl Check {

@@ -63,7 +63,9 @@ impl Answer<'_> {
                         low: low.min(median),
                         high: if high.is_finite() { high.max(median) } else { median },
                     }),
+                    level: None,
                     meets,
+                    repetitions: None,
                 }],
                 fleet,
             }

@@ -67,7 +67,9 @@ fn a_model_says_what_of_it_carries_over() {
     let check = Check {
         what: Criterion::Throughput { demand: 3000.0 },
         measured: Some(Range { median: 6340.0, low: 6100.0, high: 6500.0 }),
+        level: None,
         meets: Meets::Yes,
+        repetitions: None,
     };
     analysis.recommendation.places[0].candidates = vec![Candidate {
         configuration: "io2".to_owned(),

@@ -23,7 +23,9 @@ fn candidate(name: &str, usd: f64, p99_ms: [f64; 3], meets: Meets) -> Candidate 
                 limit_us: 10_000.0,
             },
             measured: Some(Range { median, low, high }),
+            level: None,
             meets,
+            repetitions: None,
         }],
         fleet: None,
     }
@@ -114,7 +116,9 @@ fn a_held_rate_is_the_least_that_is_carried() {
         let check = |what: Criterion, rate: f64, meets: Meets| Check {
             what,
             measured: Some(Range { median: rate, low: rate, high: rate }),
+            level: None,
             meets,
+            repetitions: None,
         };
         let of = |name: &str| Candidate {
             checks: vec![
