@@ -530,6 +530,11 @@ pub enum Doubt {
         /// The highest that meets it.
         met_ops_per_s: f64,
     },
+    /// What excludes configurations is the most that a 1:N model's closed loop did, which one short probe has measured.
+    ClosedLoopOnce {
+        /// These configurations.
+        configurations: Vec<String>,
+    },
     /// Repeating stopped by itself.
     Stopped {
         /// Why.
