@@ -109,12 +109,14 @@ impl<'a> Objectives<'a> {
             Some((range, Some(_))) if range.low > most => Meets::No,
             _ => Meets::NotDecided,
         };
+        let repetitions = self.repetitions(cell, found, (limit, most));
+        let is_below = found.is_some_and(|(range, _)| range.median <= limit);
         Check {
             what: Criterion::Latency { operation: wanted.operation.or(kinds), figure: wanted.figure, limit_us: limit },
             measured: found.map(|(range, _)| range),
             level: found.and_then(|(_, contrast)| contrast).map(|_| self.level_at(cell)),
             meets,
-            repetitions: self.repetitions(cell, found, (limit, most)),
+            repetitions: repetitions.filter(|_| is_below || !self.is_of_stops(cell, wanted)),
         }
     }
 
@@ -196,13 +198,7 @@ impl<'a> Objectives<'a> {
     /// The demand against the capacity of a cell. A given rate that was held is no capacity but a lower bound of one:
     /// it may show that the demand is carried, never that it is not. At full scale it may be so many times what it is
     /// in the model, at the least and at the most: what that would change is not decided.
-    pub fn demand_check(
-        &self,
-        cell: usize,
-        demand: f64,
-        capacity: Option<Level>,
-        (least, most): (f64, f64),
-    ) -> Check {
+    pub fn demand_check(&self, cell: usize, demand: f64, capacity: Option<Level>, (least, most): (f64, f64)) -> Check {
         let is_bound = is_open(self.cells[cell].load) && self.cells[cell].withheld != Some(Withheld::Rate);
         Check {
             what: Criterion::Throughput { demand },

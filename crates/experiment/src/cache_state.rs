@@ -52,8 +52,8 @@ impl Caches {
         self.conditions.is_empty()
     }
 
-    /// The page cache with which the model misses as often as full scale, bytes of a node; `None`: it was not asked for,
-    /// or not reckoned.
+    /// The page cache with which the model misses as often as full scale, bytes of a node; `None`: it was not asked
+    /// for, or not reckoned.
     pub fn same_misses(&self, configuration: &str, workload: &str) -> Option<u64> {
         self.same_misses_bytes.get(configuration)?.get(workload).copied()
     }

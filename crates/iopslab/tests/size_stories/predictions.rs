@@ -357,7 +357,7 @@ fn fewer_records_are_evidence_for_the_data_that_they_stand_for() {
     let beside = lab.exits(0, &["--format", "json", "next", &new, "--against", &kept]).json();
     let [cell] = beside["cells"].as_array().unwrap().as_slice() else { panic!("{beside:#}") };
     let off = cell["off"].as_f64().unwrap_or_else(|| panic!("{beside:#}"));
-    assert!(off.abs() < 0.1 && cell["beyond_evidence"] == json!([]), "{beside:#}");
+    assert!(off.abs() < 0.15 && cell["beyond_evidence"] == json!([]), "{beside:#}");
 
     // The same share of fewer records misses more often, which is said.
     let other = made("share", "6000:250", "same-share");

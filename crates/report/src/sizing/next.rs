@@ -78,8 +78,9 @@ fn key(answer: &NextToMeasure) -> String {
     });
     format!(
         "Of throughput: what is predicted, divided by what leads now; at a load that does not fill the limit it does \
-         less. A cell is a measured configuration under one workload and load level; held out, it is predicted from others. \
-         The chance: the error of each of these cells is tried on the prediction, and one more that speaks against it, with what leads in the middle and at either end of its interval; the share of \
+         less. A cell is a measured configuration under one workload and load level; held out, it is predicted from \
+         others. The chance: the error of each of these cells is tried on the prediction, and one more that speaks \
+         against it, with what leads in the middle and at either end of its interval; the share of \
          these cases in which the proposal wins.{all_alike}"
     )
 }
