@@ -57,6 +57,15 @@ fn a_node_that_would_not_hold_the_data_says_so() {
     assert!(both.contains("a node of gp2 and 920 GB") && !both.contains("compaction"), "{both}");
 }
 
+#[test]
+fn what_one_probe_excludes_is_said_to_be_measured_once() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.recommendation.doubts = vec![Doubt::ClosedLoopOnce { configurations: vec!["gp2".into(), "gp3".into()] }];
+    let doubt = &said(&analysis).doubts[0];
+    assert!(doubt.starts_with("gp2 and gp3 cannot carry more at full scale than the closed loop"), "{doubt}");
+    assert!(doubt.ends_with("by one short probe of each: the error of that figure is not known."), "{doubt}");
+}
+
 /// What stands in the headline as a capacity at full scale is not said to be of no use there.
 #[test]
 fn a_model_says_what_of_it_carries_over() {

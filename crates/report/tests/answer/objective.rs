@@ -46,6 +46,10 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
          ms (7.40 to 8.90); gp2 does not (read p99 520 ms (500 to 540))."
     );
     let places = &mut analysis.recommendation.places;
+    places[0].candidates[1].checks[0].level = Some(0.0125);
+    let headline = said(&analysis).headline();
+    assert!(headline.contains("read p99 8.10 ms (7.40 to 8.90, 98.75 % interval); gp2"), "{headline}");
+    let places = &mut analysis.recommendation.places;
     places[0].outcome = AnswerOutcome::NoneMeets;
     for candidate in &mut places[0].candidates {
         candidate.meets = Meets::No;
