@@ -12,6 +12,10 @@ use crate::rules::offered_rate;
 use crate::rules::stall::{self, Stall};
 use crate::withheld::SHARE;
 
+/// Geometric mean of a figure over trials with its interval, and what that comes from; `None`: with fewer than three
+/// trials it is the observed range.
+pub type Level = (Range, Option<Contrast>);
+
 /// What the cells of one place do against the objective.
 pub struct Objectives<'a> {
     plan: &'a Plan,
@@ -50,11 +54,13 @@ impl<'a> Objectives<'a> {
             checks.push(Check {
                 what: Criterion::ErrorShare { limit },
                 measured: share.map(|s| Range { median: s, low: s, high: s }),
+                level: None,
                 meets: match share {
                     Some(share) if share <= limit => Meets::Yes,
                     Some(_) => Meets::No,
                     None => Meets::NotDecided,
                 },
+                repetitions: None,
             });
         }
         if is_open(self.cells[cell].load) {
@@ -65,12 +71,14 @@ impl<'a> Objectives<'a> {
                     low: t.smallest,
                     high: t.largest,
                 }),
+                level: None,
                 meets: match (self.cells[cell].withheld, trials.is_empty()) {
                     (Some(Withheld::Rate), _) => Meets::No,
                     (_, true) => Meets::NotDecided,
                     _ if trials.iter().any(|t| !held(t)) => Meets::NotDecided,
                     _ => Meets::Yes,
                 },
+                repetitions: None,
             });
         }
         checks
@@ -93,21 +101,42 @@ impl<'a> Objectives<'a> {
         };
         let kinds = self.figures.trials(&self.cells[cell].id).iter().filter_map(|t| Some(figure(t)?.0)).next();
         let limit = wanted.limit_us;
-        let (measured, meets) = self.level_of(cell, &of).map_or((None, Meets::NotDecided), |(range, tested)| {
-            let meets = match tested {
-                false => Meets::NotDecided,
-                true if range.high <= limit => Meets::Yes,
-                true if range.low > limit && self.is_of_stops(cell, wanted) => Meets::NotDecided,
-                true if range.low > limit * self.plan.scale() => Meets::No,
-                true => Meets::NotDecided,
-            };
-            (Some(range), meets)
-        });
+        let most = limit * self.plan.scale();
+        let found = self.level_of(cell, &of);
+        let meets = match found {
+            Some((range, Some(_))) if range.high <= limit => Meets::Yes,
+            Some((range, Some(_))) if range.low > limit && self.is_of_stops(cell, wanted) => Meets::NotDecided,
+            Some((range, Some(_))) if range.low > most => Meets::No,
+            _ => Meets::NotDecided,
+        };
+        let repetitions = self.repetitions(cell, found, (limit, most));
+        let is_below = found.is_some_and(|(range, _)| range.median <= limit);
         Check {
             what: Criterion::Latency { operation: wanted.operation.or(kinds), figure: wanted.figure, limit_us: limit },
-            measured,
+            measured: found.map(|(range, _)| range),
+            level: found.and_then(|(_, contrast)| contrast).map(|_| self.level_at(cell)),
             meets,
+            repetitions: repetitions.filter(|_| is_below || !self.is_of_stops(cell, wanted)),
         }
+    }
+
+    /// The share of experiments in which an interval of a cell misses the truth.
+    fn level_at(&self, cell: usize) -> f64 {
+        self.level * self.figures.share_of(&self.cells[cell].id)
+    }
+
+    /// Repetitions by which a figure would be shown to lie below the one or above the other of two bounds, where it
+    /// lies so and its interval holds the bound; none where what was measured is something else.
+    fn repetitions(&self, cell: usize, found: Option<Level>, (low, high): (f64, f64)) -> Option<u32> {
+        let ((range, contrast), own) = (found?, &self.cells[cell]);
+        let bound = match range.median {
+            median if median <= low => low,
+            median if median >= high => high,
+            _ => return None,
+        };
+        let is_sound = own.withheld.is_none() && own.limited_here.is_none();
+        let is_open = is_sound && (range.low..=range.high).contains(&bound);
+        contrast.filter(|_| is_open)?.repetitions_to_refute(bound, self.level_at(cell))
     }
 
     /// Whether a cell misses a bound because it stood still: in half of its trials for longer than the bound, and for
@@ -130,9 +159,8 @@ impl<'a> Objectives<'a> {
     }
 
     /// Geometric mean over trials with its interval, the spread pooled over the cells of the place that held their rate
-    /// (a queue without end has no latency to pool); and whether it is an interval or, with fewer than three trials,
-    /// the observed range.
-    fn level_of(&self, cell: usize, of: &dyn Fn(usize) -> Vec<f64>) -> Option<(Range, bool)> {
+    /// (a queue without end has no latency to pool).
+    fn level_of(&self, cell: usize, of: &dyn Fn(usize) -> Vec<f64>) -> Option<Level> {
         let place = &self.cells[cell];
         let peers: Vec<Vec<f64>> = (0..self.cells.len())
             .filter(|i| self.cells[*i].workload == place.workload && self.cells[*i].load == place.load)
@@ -144,47 +172,46 @@ impl<'a> Objectives<'a> {
         let contrast: Option<Contrast> = Samples::new(peers.iter().map(Vec::as_slice)).level(&ours);
         Some(match contrast {
             Some(contrast) => {
-                let (low, high) = contrast.interval(self.level * self.figures.share_of(&place.id));
-                (Range { median: mean.exp(), low, high }, true)
+                let (low, high) = contrast.interval(self.level_at(cell));
+                (Range { median: mean.exp(), low, high }, Some(contrast))
             }
             None => {
                 let low = ours.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = ours.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                (Range { median: mean.exp(), low: low.exp(), high: high.exp() }, false)
+                (Range { median: mean.exp(), low: low.exp(), high: high.exp() }, None)
             }
         })
     }
 
     /// What a cell carries at full scale with headroom left, operations per second.
-    pub fn capacity(&self, cell: usize) -> Option<(Range, bool)> {
+    pub fn capacity(&self, cell: usize) -> Option<Level> {
         let of = |cell: usize| -> Vec<f64> {
             let trials = self.figures.trials(&self.cells[cell].id).iter();
             trials.filter_map(|t| t.throughput()).filter(|v| *v > 0.0).map(f64::ln).collect()
         };
-        let (range, tested) = self.level_of(cell, &of)?;
+        let (range, contrast) = self.level_of(cell, &of)?;
         let factor = self.plan.scale() * (1.0 - self.objective.headroom);
         let scaled = Range { median: range.median * factor, low: range.low * factor, high: range.high * factor };
-        Some((scaled, tested))
+        Some((scaled, contrast.map(|c| Contrast { estimate: c.estimate + factor.ln(), ..c })))
     }
 
     /// The demand against the capacity of a cell. A given rate that was held is no capacity but a lower bound of one:
     /// it may show that the demand is carried, never that it is not. At full scale it may be so many times what it is
     /// in the model, at the least and at the most: what that would change is not decided.
-    pub fn demand_check(
-        &self,
-        cell: usize,
-        demand: f64,
-        capacity: Option<(Range, bool)>,
-        (least, most): (f64, f64),
-    ) -> Check {
+    pub fn demand_check(&self, cell: usize, demand: f64, capacity: Option<Level>, (least, most): (f64, f64)) -> Check {
         let is_bound = is_open(self.cells[cell].load) && self.cells[cell].withheld != Some(Withheld::Rate);
         Check {
             what: Criterion::Throughput { demand },
             measured: capacity.map(|(range, _)| range),
+            level: capacity.and_then(|(_, contrast)| contrast).map(|_| self.level_at(cell)),
             meets: match capacity {
-                Some((range, true)) if range.low * least >= demand => Meets::Yes,
-                Some((range, true)) if range.high * most < demand && !is_bound => Meets::No,
+                Some((range, Some(_))) if range.low * least >= demand => Meets::Yes,
+                Some((range, Some(_))) if range.high * most < demand && !is_bound => Meets::No,
                 _ => Meets::NotDecided,
+            },
+            repetitions: {
+                let too_little = if is_bound { 0.0 } else { demand / most };
+                self.repetitions(cell, capacity, (too_little, demand / least))
             },
         }
     }

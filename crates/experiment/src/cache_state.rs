@@ -52,6 +52,12 @@ impl Caches {
         self.conditions.is_empty()
     }
 
+    /// The page cache with which the model misses as often as full scale, bytes of a node; `None`: it was not asked
+    /// for, or not reckoned.
+    pub fn same_misses(&self, configuration: &str, workload: &str) -> Option<u64> {
+        self.same_misses_bytes.get(configuration)?.get(workload).copied()
+    }
+
     /// Whether page caches have the sizes that their configurations leave.
     pub(crate) fn are_unswept(&self) -> bool {
         self.conditions.values().all(|condition| condition.ratio.is_none())

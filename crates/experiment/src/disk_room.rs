@@ -35,10 +35,19 @@ impl Experiment {
 }
 
 impl Plan {
+    /// How many times as many records as it has its data set stands for: N of its model, or what the experiment states.
+    pub fn data_scale(&self) -> f64 {
+        self.stands_for_records.map_or(self.scale(), |all| all as f64 / self.dataset.records as f64)
+    }
+
+    /// Records of the data set that its own stands for.
+    pub fn full_records(&self) -> u64 {
+        (self.dataset.records as f64 * self.data_scale()).round() as u64
+    }
+
     /// Configurations whose disks have no room for the data at full scale.
     pub fn disks_too_small(&self) -> Vec<DiskTooSmall> {
-        let more = self.stands_for_records.map_or(self.scale(), |n| n as f64 / self.dataset.records as f64);
-        let bytes = self.own.is_none().then(|| self.dataset.bytes_on_disk() * more);
+        let bytes = self.own.is_none().then(|| self.dataset.bytes_on_disk() * self.data_scale());
         too_small(&self.place, &self.target.database, bytes, &self.configurations)
     }
 }

@@ -377,12 +377,11 @@ impl Plan {
 
     /// How often its configurations miss their page caches in the model, and at full scale.
     pub fn misses(&self) -> Misses<'_> {
-        let records = (self.dataset.records as f64 * self.scale()).round() as u64;
         Misses {
             place: &self.place,
             database: &self.target.database,
             dataset: &self.dataset,
-            full_records: self.stands_for_records.unwrap_or(records),
+            full_records: self.full_records(),
             caches: &self.caches,
             configurations: &self.configurations,
             workloads: &self.workloads,

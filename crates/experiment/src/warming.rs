@@ -73,7 +73,7 @@ impl Caches {
     pub fn setup(&self, setup: &Setup, workload: &str, dataset: &Dataset) -> Setup {
         let ratio = self.conditions.get(workload).and_then(|condition| condition.ratio);
         let of_ratio = ratio.map(|ratio| budget_bytes(dataset, setup.placement, ratio) as u64);
-        let kept = self.same_misses_bytes.get(&setup.configuration).and_then(|kept| kept.get(workload)).copied();
+        let kept = self.same_misses(&setup.configuration, workload);
         let Some(bytes) = of_ratio.or(kept) else { return setup.clone() };
         Setup {
             page_cache_budget_bytes: bytes,

@@ -67,11 +67,11 @@ fn a_proposal_says_what_to_measure_what_to_expect_and_what_it_may_change() {
     };
     let known = proposal(0.94, json!(0.12), json!({"chance": 0.85, "expected_usd_per_month": 141.0}));
     let sentences = "1. Measure r7i.2xlarge + gp3 1000 GiB, 6000 IOPS, which takes 3 trials, about 9 minutes. It costs \
-                     210 USD a month less than today and is predicted to do 0.94 times its throughput (0.83 to 1.05: 9 \
-                     of 10 predictions that could be checked were no further off). The chance that this changes the \
+                     210 USD a month less than today and is predicted to do 0.94 times its throughput (0.83 to 1.05, \
+                     by the 90th percentile of the error of 4 cells held out). The chance that this changes the \
                      choice, because it turns out to give more for its money by more than 5 %, is 85 %; on average \
                      over all that may come out it saves 141 USD a month for the same throughput; both are likely too \
-                     high, because it was picked by them out of 214 predictions.";
+                     high, because it was picked by them out of 214 predicted configurations.";
     assert!(known.contains(sentences), "{known}");
     let unknown = proposal(0.94, Value::Null, Value::Null);
     assert!(unknown.contains("0.94 times its throughput (how far off that may be is not known). If the"), "{unknown}");
@@ -106,8 +106,8 @@ fn proposals_that_were_not_tried_are_not_called_unmeasurable() {
 #[test]
 fn a_refused_model_states_its_errors_and_the_bounds_that_refuse_it() {
     let refused = said(&answer(&[], Some(NothingBecause::ModelRefused)));
-    let sentence = "the model may not be used on this evidence: 4 cells held out (whole configurations): error 20 % \
-                    (median), 31 % (90th percentile); at most 15 % and 25 % are accepted.";
+    let sentence = "the model may not be used on this evidence: 4 cells held out, and predicted from the other \
+                    configurations: error 20 % (median), 31 % (90th percentile); at most 15 % and 25 % are accepted.";
     assert!(refused.contains(sentence), "{refused}");
 }
 

@@ -59,9 +59,10 @@ pub(super) struct Observation<'a> {
     /// The same of a commit log on a volume of its own.
     pub log_writes: f64,
     pub log_bytes: f64,
-    /// Share of the data set that would fill the page cache it was given.
+    /// Share of the data set that would fill the page cache it was given. Where the model has one that misses as often
+    /// as that of the data that its own stand for, it is the share of these.
     pub cache_given: f64,
-    /// Share of the data set that was in the page cache, and the hit ratio that follows from it.
+    /// Share of the data set, counted so too, that was in the page cache, and the hit ratio that follows from what was.
     pub cache_share: f64,
     pub hit_ratio: f64,
     /// SSTables that the database merged for a read, as it counted them; `None` where it was not asked, or read
@@ -71,7 +72,7 @@ pub(super) struct Observation<'a> {
     pub is_open_loop: bool,
     /// p99 of the slowest operation kind, microseconds.
     pub p99_us: Option<f64>,
-    /// Data on the node's disks at full scale, bytes.
+    /// Data on the node's disks at full scale, bytes: of all that the data set stands for.
     pub data_bytes: f64,
     /// Bytes on disk for each byte of payload.
     pub on_disk: f64,
@@ -88,8 +89,8 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
             if !workloads.is_empty() && !workloads.contains(&workload.name) {
                 continue;
             }
-            // By the length of a chunk.
-            let mut caches: BTreeMap<u64, PageCache> = BTreeMap::new();
+            // By records and the length of a chunk.
+            let mut caches: BTreeMap<(u64, u64), PageCache> = BTreeMap::new();
             for cell in plan.cells.iter().filter(|c| c.workload == workload.name) {
                 let of_cell = |t: &&TrialMeasurement| t.record.cell == cell.id && t.is_valid();
                 let trials: Vec<&TrialMeasurement> = run.trials.iter().filter(of_cell).collect();
@@ -101,10 +102,16 @@ pub(super) fn observe<'a>(runs: &'a [RunEvidence<'a>], workloads: &[String]) -> 
                 }
                 let product = plan.target.database.product();
                 let (dataset, chunk_bytes) = (&plan.dataset, product.unit_bytes_of(&configuration.settings));
-                let cache = caches.entry(chunk_bytes as u64).or_insert_with(|| {
-                    PageCache::new(workload.distribution, dataset.records, dataset.record_bytes(), chunk_bytes)
-                });
-                let built = Built { run, index, setup, configuration, workload, cache };
+                let keeps_misses = plan.caches.same_misses(&configuration.name, &workload.name).is_some();
+                let full_records = keeps_misses.then(|| plan.full_records());
+                let key = |records: u64| (records, chunk_bytes as u64);
+                for records in std::iter::once(dataset.records).chain(full_records) {
+                    caches.entry(key(records)).or_insert_with(|| {
+                        PageCache::new(workload.distribution, records, dataset.record_bytes(), chunk_bytes)
+                    });
+                }
+                let (cache, full) = (&caches[&key(dataset.records)], full_records.map(|all| &caches[&key(all)]));
+                let built = Built { run, index, setup, configuration, workload, cache, full };
                 observations.extend(of_trials(&built, cell.load, &cell.id, &trials));
             }
         }
@@ -162,6 +169,15 @@ struct Built<'a, 'b> {
     configuration: &'a Configuration,
     workload: &'a Definition,
     cache: &'b PageCache,
+    /// That of the data that it stands for, where its page cache misses as often.
+    full: Option<&'b PageCache>,
+}
+
+impl Built<'_, '_> {
+    /// The share of the data that has to be in a page cache at full scale for as many hits.
+    fn share_stood_for(&self, share: f64) -> f64 {
+        self.full.map_or(share, |full| full.share_for(self.cache.hit_ratio(share)))
+    }
 }
 
 fn of_trials<'a>(
@@ -225,15 +241,15 @@ fn of_trials<'a>(
         log_bytes: volume(VolumeRole::Commitlog, |v| v.write_bytes).unwrap_or(0.0),
         cache_given: median(&|t| {
             let budget: u64 = t.nodes().map(|node| node.facts.page_cache_budget_bytes).sum();
-            stats::ratio(budget as f64, t.data_bytes_on_disk())
+            stats::ratio(budget as f64, t.data_bytes_on_disk()).map(|share| built.share_stood_for(share))
         })?,
-        cache_share,
+        cache_share: built.share_stood_for(cache_share),
         hit_ratio: built.cache.hit_ratio(cache_share),
         sstables_per_read: median(&|t| t.reported(&SSTABLES_PER_READ)),
         limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.values().filter_map(|of| of.figures.p99).max_by(f64::total_cmp)),
-        data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.scale()))?,
+        data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.data_scale()))?,
         on_disk: median(&|t| stats::ratio(t.data_bytes_on_disk(), payload * f64::from(placement.replication_factor)))?,
         record_bytes: plan.dataset.record_bytes(),
         fields: plan.dataset.fields,

@@ -130,7 +130,9 @@ fn a_cell_goes_on_in_a_model_where_something_else_may_be_missed() {
     let check = |what: Criterion, [median, low, high]: [f64; 3]| Check {
         what,
         measured: Some(Range { median, low, high }),
+        level: None,
         meets: Meets::NotDecided,
+        repetitions: None,
     };
     let p99 = |ms: [f64; 3]| {
         let of_p99 = Criterion::Latency { operation: None, figure: LatencyFigure::P99, limit_us: 10_000.0 };

@@ -365,8 +365,13 @@ pub struct Check {
     pub what: Criterion,
     /// What was measured; `None`: nothing.
     pub measured: Option<Range>,
+    /// Its interval misses the truth in this share of experiments; `None`: it is none, but what was observed.
+    pub level: Option<f64>,
     /// Whether that is good enough.
     pub meets: Meets,
+    /// Repetitions that would show on which side of what was asked it lies, if what was seen is the truth; `None` where
+    /// it is shown, where something else than repetitions is missing, or where no affordable number would.
+    pub repetitions: Option<u32>,
 }
 
 impl Check {
@@ -534,6 +539,11 @@ pub enum Doubt {
         missed_ops_per_s: f64,
         /// The highest that meets it.
         met_ops_per_s: f64,
+    },
+    /// What excludes configurations is the most that a 1:N model's closed loop did, which one short probe has measured.
+    ClosedLoopOnce {
+        /// These configurations.
+        configurations: Vec<String>,
     },
     /// Repeating stopped by itself.
     Stopped {

@@ -63,7 +63,9 @@ impl Answer<'_> {
                         low: low.min(median),
                         high: if high.is_finite() { high.max(median) } else { median },
                     }),
+                    level: None,
                     meets,
+                    repetitions: None,
                 }],
                 fleet,
             }
@@ -82,6 +84,23 @@ fn utmost(capacity: &Capacity, scale: f64) -> f64 {
         true => capacity.closed_loop_ops_per_s.map_or(f64::INFINITY, |most| most.max(high.unwrap_or(0.0))),
         false => high.unwrap_or(f64::INFINITY),
     }
+}
+
+/// Those that are excluded in a model by what a closed loop did in a single probe.
+pub(super) fn excluded_by_probe(place: &WorkloadAnswer, all: &[Capacity], scale: f64) -> Vec<String> {
+    let is_out = |name: &str| match (place.candidates.iter().find(|c| c.configuration == name), &place.outcome) {
+        (Some(candidate), _) => candidate.meets == Meets::No,
+        (None, AnswerOutcome::Between { configurations, .. }) => configurations.iter().all(|other| other != name),
+        (None, AnswerOutcome::Run { settings, .. }) => {
+            let mut open = settings.iter().flat_map(|settings| &settings.open);
+            !place.outcome.may_run(name) && open.all(|other| other != name)
+        }
+        (None, _) => false,
+    };
+    let is_by_probe = |c: &Capacity| c.closed_loop_ops_per_s >= c.high_ops_per_s.or(Some(0.0));
+    let own = all.iter().filter(|c| scale > 1.0 && c.workload == place.workload);
+    let out = own.filter(|c| is_by_probe(c) && !is_floor(c, scale) && is_out(&c.configuration));
+    out.map(|c| c.configuration.clone()).collect()
 }
 
 /// Whether next to no load misses the objective: a bound on latency in a model by more than a factor of N, as a request
@@ -199,6 +218,21 @@ mod tests {
         let run = AnswerOutcome::run("fast", None);
         let between = AnswerOutcome::between(vec!["fast".to_owned(), "slow".to_owned()]);
         assert_eq!([of(300.0, 1.0), of(240.0, 8.0), of(300.0, 8.0)], [run.clone(), run, between]);
+        // What was measured once, and has no interval, is said to be so where it excludes something.
+        let excluded = |closed_loop: f64, scale: f64| {
+            let all = [carries("slow", 50.0, (100.0, 110.0), closed_loop), fast.clone()];
+            let outcome = of(closed_loop, scale);
+            let place = WorkloadAnswer {
+                workload: "w".to_owned(),
+                load: None,
+                by: DecidedBy::Capacity,
+                outcome,
+                candidates: Vec::new(),
+            };
+            excluded_by_probe(&place, &all, scale)
+        };
+        assert_eq!(excluded(240.0, 8.0), ["slow"]);
+        assert!(excluded(300.0, 1.0).is_empty() && excluded(300.0, 8.0).is_empty());
     }
 
     /// What next to no load misses by 3 times may be met by a machine that is 8 times as fast.

@@ -58,6 +58,15 @@ impl Answer<'_> {
                         },
                     }
                 }
+                AnswerOutcome::Between { configurations, break_even, alike, repetitions } => {
+                    let mut open = candidates.iter().filter(|c| c.meets == Meets::NotDecided);
+                    let bounds = to_decide(&candidates, &configurations);
+                    let repetitions = match open.any(|c| configurations.contains(&c.configuration)) {
+                        true => repetitions.zip(bounds).map(|(value, bounds)| value.max(bounds)),
+                        false => repetitions,
+                    };
+                    AnswerOutcome::Between { configurations, break_even, alike, repetitions }
+                }
                 other => other,
             },
         };
@@ -184,15 +193,32 @@ impl Answer<'_> {
                 let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(might_be).collect();
                 match cheaper.is_empty() {
                     true => run(sure),
-                    false => AnswerOutcome::between(
+                    false => between(
+                        candidates,
                         names(&cheaper).into_iter().chain([pool[sure].configuration.clone()]).collect(),
                     ),
                 }
             }
             Some(sure) if is_alone(sure) => run(sure),
-            _ => AnswerOutcome::between(names(&might)),
+            _ => between(candidates, names(&might)),
         }
     }
+}
+
+/// Between these, with the repetitions that would show how each of them stands against the objective.
+fn between(candidates: &[Candidate], configurations: Vec<String>) -> AnswerOutcome {
+    let repetitions = to_decide(candidates, &configurations);
+    AnswerOutcome::Between { configurations, break_even: false, alike: Vec::new(), repetitions }
+}
+
+/// Repetitions that would show of all these what is not shown, if what was seen is the truth; `None` where nothing is
+/// open, or repetitions would not show all of it.
+fn to_decide(candidates: &[Candidate], among: &[String]) -> Option<u32> {
+    let is_open = |meets: Meets| meets == Meets::NotDecided;
+    let open = candidates.iter().filter(|c| is_open(c.meets) && among.contains(&c.configuration));
+    let most = |all: Option<Vec<u32>>| all?.into_iter().max();
+    let of = |c: &Candidate| most(c.checks.iter().filter(|c| is_open(c.meets)).map(|c| c.repetitions).collect());
+    most(open.map(of).collect())
 }
 
 /// Cheapest first; those without a price last.

@@ -7,6 +7,7 @@ use experiment::{CpuShare, DiskTooSmall, ModelMisses};
 use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
+use super::by_capacity::excluded_by_probe;
 use crate::comparisons::places;
 use crate::document::{
     AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
@@ -235,6 +236,12 @@ impl Answer<'_> {
             }
         }
         doubts.extend(self.capacities.iter().filter_map(not_monotone));
+        let by_capacity = all.iter().filter(|place| place.by == DecidedBy::Capacity);
+        let excluded = by_capacity.flat_map(|p| excluded_by_probe(p, self.capacities, self.plan.scale()));
+        let configurations = each_once(excluded);
+        if !configurations.is_empty() {
+            doubts.push(Doubt::ClosedLoopOnce { configurations });
+        }
         let suspect = grouped(self.of_severity(Severity::Suspect).map(|finding| (finding.rule(), ())));
         let mut rules: Vec<(Rule, u64)> = suspect.into_iter().map(|(rule, all)| (rule, all.len() as u64)).collect();
         rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

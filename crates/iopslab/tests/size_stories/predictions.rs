@@ -320,3 +320,50 @@ fn nothing_is_learned_from_configurations_with_other_settings() {
     let words: Vec<&str> = shown.split_whitespace().collect();
     assert!(words.join(" ").contains(sentence), "{shown}");
 }
+
+/// What `init` writes: 200 GB of which the model has a few hundredths, with page caches that miss as often. It is
+/// evidence for 200 GB, so that the machine that was measured is proven for them, and one between two is predicted.
+#[test]
+fn fewer_records_are_evidence_for_the_data_that_they_stand_for() {
+    let lab = Laboratory::new();
+    let gp3 = |iops: &str| format!("r6i.2xlarge+gp3:500GiB:{iops}");
+    let made = |name: &str, candidate: &str, page_cache: &str| {
+        let (file, current, candidate) = (format!("drafted-{name}.toml"), gp3("3000:125"), gp3(candidate));
+        lab.exits(0, &["init", "--current", &current, "--candidate", &candidate, "--data", "200GB", "--out", &file]);
+        let text = std::fs::read_to_string(lab.path().join(&file)).unwrap();
+        assert!(text.contains("stands_for_records = 200_000_000"), "{text}");
+        let text = text.replace("\npage_cache = \"same-misses\"", &format!("\npage_cache = \"{page_cache}\""));
+        let quiet = "[provider.simulated]\nrun_noise = 0.005\nblock_noise = 0.01\nsecond_noise = 0.01\n";
+        run(&lab, name, &format!("{text}\n{quiet}"))
+    };
+    let sized = |run: &str| {
+        let candidate = gp3("3000:125");
+        let target =
+            ["--throughput", "1000", "--read-share", "0.8", "--data", "200GB", "--candidate", candidate.as_str()];
+        size(&lab, run, &[&target[..], &ONE_NODE].concat())
+    };
+    let kept = made("kept", "6000:250", "same-misses");
+    let answer = sized(&kept);
+    let best = cheapest(&answer);
+    assert_eq!((&best["label"], &best["beyond_evidence"]), (&json!("measured"), &json!([])), "{answer:#}");
+    assert_eq!(answer["choice"]["best_proven"], best["configuration"]);
+    let of = |answer: &Value| answer["evidence"]["data_bytes_per_node"]["high"].as_f64().unwrap();
+    assert!((of(&answer) / 230e9 - 1.0).abs() < 0.02, "1.15 bytes on disk for each: {}", of(&answer));
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("stand for") && notes.contains("Page caches missed as often as those of"), "{notes}");
+
+    // What the model did with 4,500 IOPS, by the earlier run alone.
+    let new = made("new", "4500:200", "same-misses");
+    let beside = lab.exits(0, &["--format", "json", "next", &new, "--against", &kept]).json();
+    let [cell] = beside["cells"].as_array().unwrap().as_slice() else { panic!("{beside:#}") };
+    let off = cell["off"].as_f64().unwrap_or_else(|| panic!("{beside:#}"));
+    assert!(off.abs() < 0.15 && cell["beyond_evidence"] == json!([]), "{beside:#}");
+
+    // The same share of fewer records misses more often, which is said.
+    let other = made("share", "6000:250", "same-share");
+    let answer = sized(&other);
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("Page caches of the model missed 1.") && notes.contains("is too low by up to"), "{notes}");
+    assert!(notes.contains("page_cache = \\\"same-misses\\\" in [provider.local] keeps them"), "{notes}");
+    assert!((of(&answer) / 230e9 - 1.0).abs() < 0.02, "{}", of(&answer));
+}

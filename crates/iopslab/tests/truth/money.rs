@@ -88,6 +88,8 @@ fn at_a_given_rate_the_objective_decides() {
     assert_eq!(place.by, DecidedBy::Objective);
     let meets: Vec<Meets> = place.candidates.iter().map(|c| c.meets).collect();
     assert_eq!(meets, [Meets::No, Meets::Yes, Meets::Yes]);
+    let headline = report::answer(&decided).headline();
+    assert!(headline.contains(", 99.16 % interval)"), "2.5 % over the bounds of three cells: {headline}");
 
     // At the very p99 of the middle one it is not decided whether it meets.
     story.rest = format!("[objective]\np99_ms = {:.3}", p99("middle"));
@@ -133,8 +135,19 @@ fn a_demand_is_met_by_the_cheapest_that_carries_it() {
         let analysis = story.analysis();
         assert_eq!(analysis.recommendation.run.as_deref(), Some(run), "{:?}", analysis.recommendation.places);
     }
-    story.rest = format!("[objective]\nthroughput = {:.0}", 0.7 * b);
-    assert_eq!(story.analysis().recommendation.status, Status::NotDecided);
+    story.rest = format!("[objective]\nthroughput = {:.0}", 0.68 * b);
+    let near = story.analysis();
+    let headline = report::answer(&near).headline();
+    let needed = near.recommendation.would_decide.unwrap_or_else(|| panic!("{headline}")).repetitions;
+    assert!(needed > 3, "{needed}");
+    assert!(headline.contains(&format!("about {needed} repetitions of each cell would decide")), "{headline}");
+    let of_b = near.recommendation.places[0].candidates.iter().find(|c| c.configuration == "b").unwrap();
+    // At the edge itself none would.
+    story.rest = format!("[objective]\nthroughput = {:.3}", of_b.checks[0].measured.unwrap().median);
+    let open = story.analysis();
+    assert_eq!((open.recommendation.status, open.recommendation.would_decide), (Status::NotDecided, None));
+    let headline = report::answer(&open).headline();
+    assert!(headline.contains("no affordable number of repetitions would decide"), "{headline}");
     // Three of a carry 2 a for 300 dollars where one b costs 350.
     story.rest = format!("[objective]\nthroughput = {:.0}", 2.0 * a);
     let fleet = story.analysis();

@@ -238,6 +238,11 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             number(*missed_ops_per_s),
             number(*met_ops_per_s)
         ),
+        Doubt::ClosedLoopOnce { configurations } => format!(
+            "{} cannot carry more at full scale than the closed loop of the model did, by one short probe of each: the \
+             error of that figure is not known.",
+            listed(configurations)
+        ),
         Doubt::Stopped { why } => format!("Repeating stopped by itself: {why}."),
         Doubt::Skipped { cells } => {
             let far = |n: u64| if n == 0 { "before the first".to_owned() } else { format!("after {n}") };

@@ -53,14 +53,17 @@ pub fn of_model<'a>(analysis: &Analysis, candidates: impl IntoIterator<Item = &'
     })
 }
 
-/// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90)`.
+/// What was measured for one part: `read p99 8.10 ms (7.40 to 8.90, 98.75 % interval)`.
 fn measured(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate, check: &Check) -> Option<String> {
     let range = check.measured?;
     let observed = is_range(analysis, place, &candidate.configuration);
-    let with = |show: &dyn Fn(f64) -> String, unit: &str| interval(&range, observed, show, unit);
+    let with = |level: Option<f64>, show: &dyn Fn(f64) -> String, unit: &str| {
+        let level = level.map_or_else(String::new, |level| format!(", {} interval", confidence(level)));
+        interval(&range, observed, &level, show, unit)
+    };
     Some(match check.what {
         Criterion::Latency { operation, figure, .. } => {
-            format!("{} {}", labels::latency(operation, figure), with(&ms, " ms"))
+            format!("{} {}", labels::latency(operation, figure), with(check.level, &ms, " ms"))
         }
         Criterion::ErrorShare { .. } => format!("errors {}", percent(range.median)),
         Criterion::RateHeld => format!("{}/s completed", number(range.median)),
@@ -73,23 +76,29 @@ fn measured(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate, 
             format!(
                 "capacity less headroom {}{}{}",
                 if is_least { "at least " } else { "" },
-                with(&number, "/s"),
+                with(None, &number, "/s"),
                 offer.unwrap_or_default()
             )
         }
     })
 }
 
+/// How sure an interval is that misses the truth in this share of experiments, rounded down: `98.75 %`.
+fn confidence(level: f64) -> String {
+    // 0.975 x 10,000 is 9,749.999...
+    format!("{} %", ((1.0 - level) * 1e4 + 1e-6).floor() / 100.0)
+}
+
 /// An interval wider than this factor from end to end says no more than that it is wide.
 const WIDE: f64 = 100.0;
 
-fn interval(range: &Range, observed: bool, show: &dyn Fn(f64) -> String, unit: &str) -> String {
+fn interval(range: &Range, observed: bool, level: &str, show: &dyn Fn(f64) -> String, unit: &str) -> String {
     let middle = format!("{}{unit}", show(range.median));
     let (low, high) = (show(range.low), show(range.high));
     match (low == high, observed) {
         (true, _) => middle,
         _ if range.high > range.low * WIDE => format!("{middle}, not known within a factor of {}", given(WIDE)),
-        (false, false) => format!("{middle} ({low} to {high})"),
+        (false, false) => format!("{middle} ({low} to {high}{level})"),
         (false, true) => format!("{middle} ({low} to {high} observed)"),
     }
 }
@@ -234,6 +243,29 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         }
         (_, _) => format!("whether each {} is not shown: {}{of_model}", bounds(place, true), reasons.join("; ")),
     }
+}
+
+/// Whether contenders of a place lie so near a bound that no affordable number of repetitions would show on which side,
+/// and nothing else is missing.
+pub fn are_at_bound(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String]) -> bool {
+    let is_held = |c: &Candidate| c.checks.iter().any(|check| matches!(check.what, Criterion::RateHeld));
+    let is_at = |c: &Candidate, check: &Check| {
+        let bound = match check.what {
+            Criterion::Latency { limit_us, .. } if analysis.scale == 1.0 => limit_us,
+            Criterion::Throughput { demand } if !is_held(c) => demand,
+            _ => return false,
+        };
+        let holds = check.measured.is_some_and(|range| (range.low..=range.high).contains(&bound));
+        holds && check.level.is_some() && check.meets == Meets::NotDecided && check.repetitions.is_none()
+    };
+    let is_contender = |c: &&Candidate| c.meets == Meets::NotDecided && configurations.contains(&c.configuration);
+    let is_sound = |c: &&Candidate| {
+        let here = analysis.cells_at(&place.workload, place.load);
+        let mut cells = here.filter(|cell| cell.configuration == c.configuration);
+        cells.all(|cell| cell.withheld.is_none() && cell.limited_here.is_none())
+    };
+    let mut open = place.candidates.iter().filter(is_contender).filter(is_sound);
+    open.any(|c| c.checks.iter().any(|check| is_at(c, check)))
 }
 
 /// More of a cheap configuration where none carries the demand; latencies where no objective was stated.

@@ -162,8 +162,8 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             own.unwrap_or_default()
         ),
         (None, true) if is_bound => String::new(),
-        (None, true) => "; no affordable number of repetitions would decide".to_owned(),
-        (None, false) => String::new(),
+        (None, false) if !objective::are_at_bound(analysis, place, configurations) => String::new(),
+        (None, _) => "; no affordable number of repetitions would decide".to_owned(),
     };
     let alike = match (alike.as_slice(), configurations.first()) {
         ([], _) | (_, None) => String::new(),

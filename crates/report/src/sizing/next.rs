@@ -78,8 +78,9 @@ fn key(answer: &NextToMeasure) -> String {
     });
     format!(
         "Of throughput: what is predicted, divided by what leads now; at a load that does not fill the limit it does \
-         less. The chance: each error that the model made on what it had not seen is tried on the prediction, and one \
-         more that speaks against it, with what leads in the middle and at either end of its interval; the share of \
+         less. A cell is a measured configuration under one workload and load level; held out, it is predicted from \
+         others. The chance: the error of each of these cells is tried on the prediction, and one more that speaks \
+         against it, with what leads in the middle and at either end of its interval; the share of \
          these cases in which the proposal wins.{all_alike}"
     )
 }
@@ -154,16 +155,18 @@ fn proposed(answer: &NextToMeasure, p: &Unmeasured) -> String {
         p.request.instance,
         p.storage,
         to(ratios(p)),
-        error(p)
+        error(answer, p)
     )
 }
 
-/// How far off a prediction may be.
-fn error(p: &Unmeasured) -> String {
-    let Some(half) = p.error else { return "how far off that may be is not known".to_owned() };
+/// How far off a prediction may be: as far as those of cells that were measured.
+fn error(answer: &NextToMeasure, p: &Unmeasured) -> String {
+    let (Some(half), Some(held)) = (p.error, &answer.held_out) else {
+        return "how far off that may be is not known".to_owned();
+    };
     let (low, high) = ratios(p);
     let ends = to((low * (1.0 - half), high * (1.0 + half)));
-    format!("{ends}: 9 of 10 predictions that could be checked were no further off")
+    format!("{ends}, by the 90th percentile of the error of {} held out", several(held.cells, "cell"))
 }
 
 /// The least and the most over the places.
@@ -201,8 +204,8 @@ fn worth(answer: &NextToMeasure, p: &Unmeasured) -> String {
             whole_percent(worth.chance),
             usd(worth.expected_usd_per_month),
             when(answer.predicted > 1, || format!(
-                "; both are likely too high, because it was picked by them out of {} predictions",
-                count(answer.predicted)
+                "; both are likely too high, because it was picked by them out of {}",
+                several(answer.predicted, "predicted configuration")
             ))
         ),
         None => {

@@ -44,6 +44,27 @@ pub(super) fn note(note: &Note) -> String {
             "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
             given(*scale)
         ),
+        Note::StandsFor { times } => format!(
+            "The data that were measured stand for {} times as many (stands_for_records), and count as these: what \
+             more SSTables and larger compactions would cost was not measured.",
+            number(*times)
+        ),
+        Note::MissesKept => "Page caches missed as often as those of the data that they stand for, as reckoned \
+            (page_cache = \"same-misses\"): shares of data in them are those of that data."
+            .to_owned(),
+        Note::MissesDiffer { factor, can_be_kept } => format!(
+            "Page caches of the model missed {} times as often as those of what it stands for: a measured capacity \
+             that volumes set is too {} by up to that; what is predicted counts the misses as they were. {}.",
+            number(*factor),
+            if *factor > 1.0 { "low" } else { "high" },
+            match can_be_kept {
+                true => "page_cache = \"same-misses\" in [provider.local] keeps them",
+                false => "A smaller scale keeps them",
+            }
+        ),
+        Note::CacheCalibrated => "Page caches were calibrated (page_cache = \"calibrated\"): which share of its data \
+            production has in memory is not in the run, so that the share of the model is taken for it."
+            .to_owned(),
         Note::P99NotChecked { asked_ms, lowest_ms, used } => {
             let lowest = lowest_ms.map_or_else(String::new, |ms| format!(" (lowest p99 there: {ms:.1} ms)"));
             format!(

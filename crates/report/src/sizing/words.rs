@@ -66,9 +66,9 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
 pub(super) fn held_out(held: &HeldOut) -> String {
     match (held.median_error, held.p90_error) {
         (Some(median), Some(p90)) => format!(
-            "{} held out ({}): error {} (median), {} (90th percentile)",
+            "{} held out, and predicted from the {}: error {} (median), {} (90th percentile)",
             several(held.cells, "cell"),
-            if held.whole_configurations { "whole configurations" } else { "cell by cell" },
+            if held.whole_configurations { "other configurations" } else { "other cells" },
             whole_percent(median),
             whole_percent(p90)
         ),

@@ -68,6 +68,15 @@ fn a_node_that_would_not_hold_the_data_says_so() {
     assert!(both.contains("a node of gp2 and 920 GB") && !both.contains("compaction"), "{both}");
 }
 
+#[test]
+fn what_one_probe_excludes_is_said_to_be_measured_once() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.recommendation.doubts = vec![Doubt::ClosedLoopOnce { configurations: vec!["gp2".into(), "gp3".into()] }];
+    let doubt = &said(&analysis).doubts[0];
+    assert!(doubt.starts_with("gp2 and gp3 cannot carry more at full scale than the closed loop"), "{doubt}");
+    assert!(doubt.ends_with("by one short probe of each: the error of that figure is not known."), "{doubt}");
+}
+
 /// What stands in the headline as a capacity at full scale is not said to be of no use there.
 #[test]
 fn a_model_says_what_of_it_carries_over() {
@@ -78,7 +87,9 @@ fn a_model_says_what_of_it_carries_over() {
     let check = Check {
         what: Criterion::Throughput { demand: 3000.0 },
         measured: Some(Range { median: 6340.0, low: 6100.0, high: 6500.0 }),
+        level: None,
         meets: Meets::Yes,
+        repetitions: None,
     };
     analysis.recommendation.places[0].candidates = vec![Candidate {
         configuration: "io2".to_owned(),

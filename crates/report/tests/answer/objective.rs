@@ -23,7 +23,9 @@ fn candidate(name: &str, usd: f64, p99_ms: [f64; 3], meets: Meets) -> Candidate 
                 limit_us: 10_000.0,
             },
             measured: Some(Range { median, low, high }),
+            level: None,
             meets,
+            repetitions: None,
         }],
         fleet: None,
     }
@@ -43,6 +45,10 @@ fn an_objective_names_the_cheapest_that_meets_it_and_who_does_not() {
         "Run gp3: it is the cheapest that keeps p99 at most 10 ms at 5,000/s Poisson in the 1:16 model: read p99 8.10 \
          ms (7.40 to 8.90); gp2 does not (read p99 520 ms (500 to 540))."
     );
+    let places = &mut analysis.recommendation.places;
+    places[0].candidates[1].checks[0].level = Some(0.0125);
+    let headline = said(&analysis).headline();
+    assert!(headline.contains("read p99 8.10 ms (7.40 to 8.90, 98.75 % interval); gp2"), "{headline}");
     let places = &mut analysis.recommendation.places;
     places[0].outcome = AnswerOutcome::NoneMeets;
     for candidate in &mut places[0].candidates {
@@ -114,7 +120,9 @@ fn a_held_rate_is_the_least_that_is_carried() {
         let check = |what: Criterion, rate: f64, meets: Meets| Check {
             what,
             measured: Some(Range { median: rate, low: rate, high: rate }),
+            level: None,
             meets,
+            repetitions: None,
         };
         let of = |name: &str| Candidate {
             checks: vec![

@@ -39,6 +39,22 @@ pub enum Note {
         /// N.
         scale: f64,
     },
+    /// The data set that was measured stands for a larger one.
+    StandsFor {
+        /// How many times as many records that has.
+        times: f64,
+    },
+    /// Page caches had the sizes that miss as often as those of the data that they stand for, as reckoned.
+    MissesKept,
+    /// Page caches of the model missed more often, or less often, than those of what it stands for.
+    MissesDiffer {
+        /// How many times as often, where that is furthest from once.
+        factor: f64,
+        /// Whether page caches of other sizes would keep all misses.
+        can_be_kept: bool,
+    },
+    /// The size of the page cache was chosen after what production reads.
+    CacheCalibrated,
     /// The evidence has closed-loop cells only, which promise nothing about an offered load.
     P99NotChecked {
         /// What was asked for, milliseconds.

@@ -126,6 +126,7 @@ impl Earlier<'_> {
                 "the model misses cells of the earlier run by more than it may, so that it predicts nothing",
             ));
         }
+        search.misses_as_in(plan, &like.name, &workload.name);
         search.cache_budget = CacheBudget::Stated(page_cache_bytes(plan, &workload.name, one.setup));
         // The CPUs of an emulated machine are in proportion to the fastest of its own experiment.
         search.cpus = (!one.setup.at.is_bought()).then_some(one.setup.cpus * one.scale);

@@ -38,7 +38,7 @@ pub(super) fn target(
     observations: &[Observation<'_>],
 ) -> Target {
     let placement = like.placement;
-    let data_bytes = plan.dataset.payload_bytes() as f64 * plan.scale();
+    let data_bytes = plan.dataset.payload_bytes() as f64 * plan.data_scale();
     let on_disk = stats::median(observations.iter().map(|o| o.on_disk)).unwrap_or(1.0);
     let room_of_node = |configuration: &Configuration| {
         configuration.data_volume.size_bytes as f64 * f64::from(configuration.data_volume.count)
@@ -62,24 +62,25 @@ pub(super) fn target(
     }
 }
 
-/// What a node has for its page cache under a workload, bytes at full scale. One of a size that misses as often as at
-/// full scale stands for what the setup has without that.
+/// What a node has for its page cache under a workload, bytes of the data set that the plan's stands for. One of a size
+/// that misses as often as there stands for what the setup has without that.
 pub(super) fn page_cache_bytes(plan: &Plan, workload: &str, setup: &Setup) -> f64 {
     if plan.place.model().page_cache == PageCacheKeeps::SameMisses {
-        return setup.page_cache_budget_bytes as f64 * plan.scale();
+        return setup.page_cache_budget_bytes as f64 * plan.data_scale();
     }
-    plan.caches.setup(setup, workload, &plan.dataset).page_cache_budget_bytes as f64 * plan.scale()
+    plan.caches.setup(setup, workload, &plan.dataset).page_cache_budget_bytes as f64 * plan.data_scale()
 }
 
 /// What the experiment would leave another instance for its page cache under a workload: what its file states for all,
-/// else as large a part of what its memory leaves as it is of a configuration of the plan.
+/// else as large a part of what its memory leaves as it is of a configuration of the plan; in both cases as many times
+/// that as the data set stands for.
 pub(super) fn cache_budget(plan: &Plan, workload: &str, setup: &Setup, like: &Configuration) -> CacheBudget {
     let bytes = page_cache_bytes(plan, workload, setup);
-    let is_swept = bytes != setup.page_cache_budget_bytes as f64 * plan.scale();
+    let is_swept = bytes != setup.page_cache_budget_bytes as f64 * plan.data_scale();
     if is_swept || plan.place.model().page_cache_bytes.is_some() {
         return CacheBudget::Stated(bytes);
     }
-    CacheBudget::OfMemory(share_of_cache(plan, like).unwrap_or(1.0))
+    CacheBudget::OfMemory(share_of_cache(plan, like).unwrap_or(1.0) * plan.data_scale() / plan.scale())
 }
 
 /// The part of what an instance's memory leaves for the page cache that a memory limit leaves; `None`: there is none.

@@ -80,6 +80,7 @@ pub fn next_to_measure(
     for (lead, target) in leads.iter().zip(&targets) {
         let runs = std::slice::from_ref(run);
         let mut search = Search::new(catalog, runs, &lead.observations, target, options, basis)?;
+        search.misses_as_in(plan, &like.name, &lead.place.workload);
         if let Some(setup) = run.setups.of(&like.name) {
             search.cache_budget = cache_budget(plan, &lead.place.workload, setup, like);
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use analysis::Rule;
+use analysis::{Rule, RunEvidence, each_once};
+use experiment::{ModelMisses, PageCacheKeeps};
 use workload::Distribution;
 
 use super::question::Search;
@@ -40,11 +41,34 @@ impl Search<'_> {
         if scale > 1.0 {
             notes.push(Note::Scale { scale });
         }
+        notes.extend(self.about_data());
         notes.extend(self.about_p99());
         notes.extend(self.about_the_model());
         notes.extend(self.about_trials());
         notes.extend((self.target.zones > 1).then_some(Note::TrafficBetweenZones));
         notes
+    }
+
+    /// What the data of models stand for, and whether their page caches miss as often as those of that.
+    fn about_data(&self) -> Vec<Note> {
+        let mut notes: Vec<Note> = Vec::new();
+        for RunEvidence { plan, setups, .. } in self.runs {
+            notes.extend(plan.stands_for_records.map(|_| Note::StandsFor { times: plan.data_scale() }));
+            if plan.place.model().page_cache == PageCacheKeeps::Calibrated {
+                notes.push(Note::CacheCalibrated);
+                continue;
+            }
+            let mut differing: Vec<ModelMisses> = plan.misses().all(setups);
+            differing.retain(ModelMisses::differ);
+            let can_be_kept = differing.iter().all(|of| of.can_be_kept);
+            let off = |factor: &f64| factor.ln().abs();
+            match differing.iter().map(ModelMisses::factor).max_by(|a, b| off(a).total_cmp(&off(b))) {
+                Some(factor) => notes.push(Note::MissesDiffer { factor, can_be_kept }),
+                None if !plan.caches.same_misses_bytes.is_empty() => notes.push(Note::MissesKept),
+                None => {}
+            }
+        }
+        each_once(notes)
     }
 
     fn about_p99(&self) -> Option<Note> {

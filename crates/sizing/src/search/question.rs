@@ -2,6 +2,7 @@
 
 use analysis::RunEvidence;
 use catalog::{Basis, Catalog, ClusterRequest, CostError, InstanceType};
+use experiment::Plan;
 use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
@@ -135,6 +136,15 @@ impl<'a> Search<'a> {
         };
         search.hold_p99()?;
         Ok(search)
+    }
+
+    /// Predicts what a run's own model does: it misses as often as the data that it stands for where its page caches
+    /// were made so, else as its own records do.
+    pub(super) fn misses_as_in(&mut self, plan: &Plan, configuration: &str, workload: &str) {
+        if plan.caches.same_misses(configuration, workload).is_none() {
+            let chunk_bytes = self.facts.demand.chunk_bytes;
+            self.page_cache = PageCache::new(self.distribution, plan.dataset.records, self.record_bytes, chunk_bytes);
+        }
     }
 
     /// How many of the CPUs that were measured a vCPU of an instance type is worth; `None`: its speed is not known. Of
