@@ -93,7 +93,7 @@ pub use consistency::{Consistency, ConsistencyLevels};
 pub use cpu_share::CpuShare;
 pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
-pub use disk_room::DiskTooSmall;
+pub use disk_room::{DISK_FILL, DiskTooSmall};
 pub use draft::{Draft, Origins, RecordShape, draft};
 pub use ebs_cards::EbsCards;
 pub use existing::{ExistingCluster, IdentityFiles, TableBefore, TlsFiles};
