@@ -15,7 +15,7 @@ use super::latency::LatencyAnalysis;
 use super::limit::Limit;
 use super::node::{DataVolumeAnalysis, NodeAnalysis};
 use super::ratio::Ratio;
-use super::recommendation::Withheld;
+use super::withheld::Withheld;
 use super::work::DatabaseFigures;
 use crate::Finding;
 
