@@ -209,13 +209,11 @@ pub struct HostSample {
     /// Host, cgroup, process.
     pub host: HostFigures,
     /// What the database on it says of itself.
-    #[serde(default, skip_serializing_if = "Reported::is_empty")]
     pub database: Reported,
     /// Devices by role.
     pub volumes: BTreeMap<VolumeRole, VolumeFigures>,
     /// What Amazon EBS counts of those that are its volumes. Apart from the others, so that a sample without it has no
     /// room for it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ebs: BTreeMap<VolumeRole, EbsFigures>,
 }
 

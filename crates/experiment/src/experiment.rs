@@ -192,7 +192,6 @@ pub struct Configuration {
     /// The backlog of compaction with which its trials begin; `None`: its data set is at rest.
     pub backlog: Option<crate::Backlog>,
     /// Caches in front of its database.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_tier: Option<crate::CacheTier>,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,

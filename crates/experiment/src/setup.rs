@@ -94,7 +94,6 @@ pub struct Setup {
     /// What its data set has beside that at rest; automatic compaction is off then, until measurement begins.
     pub backlog: Option<BacklogFiles>,
     /// Caches in front of its database, on the machine of its first node; `None`: the client asks the database.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_tier: Option<CacheTierSetup>,
 }
 
