@@ -228,7 +228,7 @@ impl HostSample {
 
     /// Reads plus writes per second on a volume between `before` and this sample; `None` when a counter is missing or
     /// went backwards (a new device, a reset).
-    pub fn volume_iops_since(&self, before: &Self, role: VolumeRole) -> Option<f64> {
+    fn volume_iops_since(&self, before: &Self, role: VolumeRole) -> Option<f64> {
         let total = |s: &Self| {
             let v = s.volumes.get(&role)?;
             Some(v.reads? + v.writes?)

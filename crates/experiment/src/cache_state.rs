@@ -47,7 +47,7 @@ pub struct Caches {
 
 impl Caches {
     /// Whether nothing is stated that is not so anyway.
-    pub fn are_usual(&self) -> bool {
+    fn are_usual(&self) -> bool {
         self.conditions.is_empty()
     }
 

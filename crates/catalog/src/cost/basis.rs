@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::CostError;
-use crate::region::REGION;
+use crate::cloud::REGION;
 use crate::{Catalog, Purchase, day};
 
 /// How money is counted.
