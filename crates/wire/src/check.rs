@@ -165,7 +165,8 @@ mod tests {
                 said(&format!(
                 r#"{{"reply":{{"Ok":{{"trial":{{"result":{{"warmup_s":{warmup_s},"measured_s":1,"operations_sent":1,
                 "completed":{{}},"errors":{{}},"client_cpu_s":0,"client_peak_rss_bytes":0,"send_lag_us":null,
-                "threads":1,"notes":[],"first_errors":{{}}}},"measurement_started_unix_ms":{started},"writes":null}}}}}}}}"#
+                "threads":1,"notes":[],"first_errors":{{}}}},
+                "measurement_started_unix_ms":{started},"writes":null}}}}}}}}"#
             )
             .replace('\n', ""))
             };
