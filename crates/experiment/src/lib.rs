@@ -96,8 +96,8 @@ pub use disk_room::{DISK_FILL, DiskTooSmall};
 pub use draft::{Draft, Origins, RecordShape, draft};
 pub use existing::{ExistingCluster, IdentityFiles, TableBefore, TlsFiles};
 pub use experiment::{
-    Configuration, ConfiguredVolume, Database, Dataset, EbsCards, Experiment, Find, Instance, Load, LoadLevel, Patience,
-    Target, part_of,
+    Configuration, ConfiguredVolume, Database, Dataset, EbsCards, Experiment, Find, Instance, Load, LoadLevel,
+    Patience, Target, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use imported::{ImportedConfiguration, ImportedRun, ImportedTrial, mix_of};

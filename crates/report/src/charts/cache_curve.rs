@@ -9,7 +9,6 @@ use crate::cache_curve::title;
 use crate::document::html::escaped;
 use crate::figures::{given, number};
 
-
 /// `None` where no point has a throughput.
 pub fn chart(curve: &CacheCurve) -> Option<String> {
     let measured = || curve.points.iter().filter_map(|p| Some((p, p.throughput_ops_per_s?)));
