@@ -190,7 +190,7 @@ impl<'a> Objectives<'a> {
             trials.filter_map(|t| t.throughput()).filter(|v| *v > 0.0).map(f64::ln).collect()
         };
         let (range, contrast) = self.level_of(cell, &of)?;
-        let factor = self.plan.scale() * (1.0 - self.objective.headroom);
+        let factor = self.plan.scale() * self.objective.usable_share();
         let scaled = Range { median: range.median * factor, low: range.low * factor, high: range.high * factor };
         Some((scaled, contrast.map(|c| Contrast { estimate: c.estimate + factor.ln(), ..c })))
     }

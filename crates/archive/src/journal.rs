@@ -81,7 +81,6 @@ pub enum JournalEvent {
         /// Why: precise enough, decided, or which budget is spent.
         reason: String,
         /// Cells that rest for a reason of their own, where cells may rest.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         resting: Vec<Resting>,
     },
     /// The user wants no more trials of a cell.

@@ -1,7 +1,9 @@
 //! Whose machine types and volumes are known.
 
-use crate::region::REGION;
 use crate::words::words;
+
+/// The region whose prices the program's own tables hold.
+pub const REGION: &str = "us-east-1";
 
 words! {
     /// Who offers a machine type or a type of volume.

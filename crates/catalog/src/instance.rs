@@ -202,7 +202,6 @@ pub struct InstanceType {
     pub bandwidth_weighting: bool,
     /// What it lets through to volumes, where that depends on their type (Google Cloud, Azure), in place of
     /// [`Self::ebs`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<VolumePath>,
 }
 

@@ -24,7 +24,6 @@ mod price;
 mod processor;
 mod quota;
 mod reach;
-mod region;
 mod table;
 mod user;
 mod volume;
@@ -34,7 +33,7 @@ mod words;
 
 pub use caps::{Caps, CapsAtSize, CapsError, CardCaps, Ceiling, LocalAtSize, SIZES_KIB, Side};
 pub use cards::{CardPlacement, card_share, through_cards};
-pub use cloud::Cloud;
+pub use cloud::{Cloud, REGION};
 pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
     Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
@@ -52,7 +51,6 @@ pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, Un
 pub use processor::Processor;
 pub use quota::VcpuPool;
 pub use reach::TooManyVolumes;
-pub use region::REGION;
 pub use user::{UserCatalog, UserCatalogError, UserEbs, UserInstance, UserVolumePrice};
 pub use volume::{
     MADE_TO_MEASURE, MODIFICATIONS_A_DAY, ResolvedVolume, TODAY, UnknownEra, UnknownVolumeType, VolumeError,

@@ -30,7 +30,7 @@ impl Times {
     }
 
     /// The last second in which something may be sent; it also takes all responses that come later.
-    pub(crate) fn last_second(&self) -> i64 {
+    fn last_second(&self) -> i64 {
         self.second(self.end_ns - 1)
     }
 

@@ -209,13 +209,11 @@ pub struct HostSample {
     /// Host, cgroup, process.
     pub host: HostFigures,
     /// What the database on it says of itself.
-    #[serde(default, skip_serializing_if = "Reported::is_empty")]
     pub database: Reported,
     /// Devices by role.
     pub volumes: BTreeMap<VolumeRole, VolumeFigures>,
     /// What Amazon EBS counts of those that are its volumes. Apart from the others, so that a sample without it has no
     /// room for it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ebs: BTreeMap<VolumeRole, EbsFigures>,
 }
 
@@ -230,7 +228,7 @@ impl HostSample {
 
     /// Reads plus writes per second on a volume between `before` and this sample; `None` when a counter is missing or
     /// went backwards (a new device, a reset).
-    pub fn volume_iops_since(&self, before: &Self, role: VolumeRole) -> Option<f64> {
+    fn volume_iops_since(&self, before: &Self, role: VolumeRole) -> Option<f64> {
         let total = |s: &Self| {
             let v = s.volumes.get(&role)?;
             Some(v.reads? + v.writes?)

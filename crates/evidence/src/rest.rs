@@ -22,7 +22,6 @@ pub struct RestRound {
     /// Page cache charged to its cgroup afterwards, bytes; `None` where it has none of its own.
     pub cached_bytes: Option<u64>,
     /// Share of the reads that caches in front of the database answered; `None`: there are none, or nothing was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_ratio: Option<f64>,
 }
 

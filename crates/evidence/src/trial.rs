@@ -135,10 +135,8 @@ pub struct TrialRecord {
     pub started_at: String,
     /// Modifications of its volumes that were seen to come into force before it, in their order: by the last one a
     /// volume has the level of its configuration.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modified: Vec<ModifiedVolume>,
     /// Ids of the volumes of EBS that hold the data of each database host; empty where none were bought.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub data_volumes: BTreeMap<HostId, Vec<String>>,
     /// What the client measured; `None` when it never got to measure.
     pub client: Option<ClientResult>,
@@ -157,7 +155,6 @@ pub struct TrialRecord {
     /// The database process that it was measured on; `None`: nobody started one for the run.
     pub fork: Option<Fork>,
     /// Its table before it, where that is in a database that exists and was seen to; `None`: it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<TableBefore>,
 }
 
@@ -218,10 +215,8 @@ pub struct ClientResult {
     /// What the client says of how it sent requests, in whole sentences.
     pub notes: Vec<String>,
     /// What the server said of the first error of each kind, warm-up included, where the client keeps it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub first_errors: BTreeMap<ErrorKind, String>,
     /// What another tool states, where the load was its own: the trial is an imported one, and has no histograms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub imported: Option<Box<Imported>>,
 }
 

@@ -41,7 +41,6 @@ pub struct AwsSettings {
     /// What reading every block of the data volumes takes, where they are made from a snapshot.
     pub initialisations: Vec<AwsInitialisation>,
     /// Configurations that share machines; all others have their own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<AwsPair>,
 }
 

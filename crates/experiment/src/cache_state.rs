@@ -37,7 +37,6 @@ pub struct Caches {
     pub conditions: BTreeMap<String, CacheCondition>,
     /// Page caches with which the model misses as often as full scale, bytes of a node, by configuration and workload;
     /// others are what the configuration leaves.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub same_misses_bytes: BTreeMap<String, BTreeMap<String, u64>>,
     /// Seconds that warming is expected to take before each trial, by configuration.
     pub warming_s: BTreeMap<String, f64>,
@@ -48,7 +47,7 @@ pub struct Caches {
 
 impl Caches {
     /// Whether nothing is stated that is not so anyway.
-    pub fn are_usual(&self) -> bool {
+    fn are_usual(&self) -> bool {
         self.conditions.is_empty()
     }
 

@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Configuration, Database, Experiment, Place, Plan, VolumeKind};
 
 /// Share of a node's disks that data may fill where they are compacted: size-tiered compaction writes all of them anew
-/// before it frees anything (Cassandra's documentation, "Size Tiered Compaction Strategy"). `iopslab size` takes the
-/// same.
-const DISK_FILL: f64 = 0.5;
+/// before it frees anything (Cassandra's documentation, "Size Tiered Compaction Strategy").
+pub const DISK_FILL: f64 = 0.5;
 
 /// A configuration with nodes whose disks have no room for their part of the data at full scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

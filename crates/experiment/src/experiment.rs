@@ -3,7 +3,7 @@
 //! These types cannot be deserialized from an experiment file directly: [`crate::parse()`] is the only way in, so that
 //! a value of type [`Experiment`] is always sound.
 
-use catalog::{Basis, Burst, ByteBurst, IoLimits, Latency, VolumeRequest};
+use catalog::{Basis, Burst, ByteBurst, CardPlacement, IoLimits, Latency, VolumeRequest};
 use serde::{Deserialize, Serialize};
 use workload::{Arrivals, Definition};
 
@@ -192,7 +192,6 @@ pub struct Configuration {
     /// The backlog of compaction with which its trials begin; `None`: its data set is at rest.
     pub backlog: Option<crate::Backlog>,
     /// Caches in front of its database.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_tier: Option<crate::CacheTier>,
     /// Its price as the file states it, instead of the catalog's.
     pub price_usd_per_month: Option<f64>,
@@ -219,11 +218,20 @@ pub struct Instance {
     /// What the instance's EBS path allows over all its volumes.
     pub ebs_limits: IoLimits,
     /// Its EBS cards, where it has several.
-    pub ebs_cards: Option<crate::EbsCards>,
+    pub ebs_cards: Option<EbsCards>,
     /// How its bandwidth is weighted, which is in the limits above; `None`: as the type has it.
     pub bandwidth_weighting: Option<catalog::BandwidthWeighting>,
     /// How fast one of its vCPUs is: as the experiment states it, or as the catalog knows it; `None`: not known.
     pub cpu_speed: Option<catalog::CpuSpeed>,
+}
+
+/// EBS cards of an instance type that has several: each lets an equal part of the path through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EbsCards {
+    /// How many, 2 or more.
+    pub count: u32,
+    /// On which of them volumes are.
+    pub placement: CardPlacement,
 }
 
 /// A volume with its limits already resolved.

@@ -24,7 +24,6 @@ mod data_set_store;
 mod disk_need;
 mod disk_room;
 mod draft;
-mod ebs_cards;
 mod existing;
 mod experiment;
 mod growth;
@@ -93,13 +92,12 @@ pub use consistency::{Consistency, ConsistencyLevels};
 pub use cpu_share::CpuShare;
 pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
-pub use disk_room::DiskTooSmall;
+pub use disk_room::{DISK_FILL, DiskTooSmall};
 pub use draft::{Draft, Origins, RecordShape, draft};
-pub use ebs_cards::EbsCards;
 pub use existing::{ExistingCluster, IdentityFiles, TableBefore, TlsFiles};
 pub use experiment::{
-    Configuration, ConfiguredVolume, Database, Dataset, Experiment, Find, Instance, Load, LoadLevel, Patience, Target,
-    part_of,
+    Configuration, ConfiguredVolume, Database, Dataset, EbsCards, Experiment, Find, Instance, Load, LoadLevel,
+    Patience, Target, part_of,
 };
 pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use imported::{ImportedConfiguration, ImportedRun, ImportedTrial, mix_of};

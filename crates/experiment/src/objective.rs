@@ -29,10 +29,15 @@ pub struct Objective {
 }
 
 impl Objective {
+    /// Share of a capacity that a demand may take, 0..1.
+    pub fn usable_share(&self) -> f64 {
+        1.0 - self.headroom
+    }
+
     /// The least capacity that carries the demand with its headroom, whole operations/s of the full-size system; `None`
     /// without a demand.
     pub fn capacity_needed(&self) -> Option<f64> {
-        let needed = self.throughput? / (1.0 - self.headroom);
+        let needed = self.throughput? / self.usable_share();
         // 2,100 / 0.7 is 3,000, and not a hair more.
         Some(((needed * 1e6).round() / 1e6).ceil())
     }

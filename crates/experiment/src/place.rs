@@ -58,7 +58,6 @@ pub struct Model {
     /// Page-cache budget in bytes, instead of the scaled one.
     pub page_cache_bytes: Option<u64>,
     /// What its page cache has of that at full scale.
-    #[serde(default, skip_serializing_if = "PageCacheKeeps::is_usual")]
     pub page_cache: PageCacheKeeps,
 }
 
@@ -73,12 +72,6 @@ words! {
         SameMisses = "same-misses",
         /// The same, by a size that was chosen after what production reads.
         Calibrated = "calibrated",
-    }
-}
-
-impl PageCacheKeeps {
-    fn is_usual(&self) -> bool {
-        *self == Self::default()
     }
 }
 

@@ -39,7 +39,6 @@ pub struct Plan {
     /// The data set on this machine (records divided by scale).
     pub dataset: Dataset,
     /// Records of the real data set, where that has more than the experiment states.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_for_records: Option<u64>,
     /// Schema, data (its partitions divided by scale) and statements of the user's own, instead of YCSB's.
     pub own: Option<Own>,

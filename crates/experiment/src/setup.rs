@@ -11,7 +11,7 @@ use crate::{BacklogFiles, CacheTierSetup, ConsistencyLevels, DataLayout, NodeFau
 use product::Settings;
 
 /// Version of the files of a run directory, and of what is made from them. A program reads its own alone.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,6 @@ pub struct Setup {
     /// What its data set has beside that at rest; automatic compaction is off then, until measurement begins.
     pub backlog: Option<BacklogFiles>,
     /// Caches in front of its database, on the machine of its first node; `None`: the client asks the database.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_tier: Option<CacheTierSetup>,
 }
 

@@ -212,19 +212,15 @@ pub struct Fault {
     /// What.
     pub kind: FaultKind,
     /// Only in this configuration. Default: in all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<String>,
     /// Only in these blocks. Default: in all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<u32>,
     /// Only on this node of a cluster, counted from 1 (`database`, `database-2`, ...). Default: on all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
     /// How much; its meaning and unit belong to the kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<f64>,
     /// `decay` only: its time constant, seconds (default 600).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
 

@@ -1,6 +1,8 @@
 //! `sql = "bank.sql"`: schema, statements and transactions of the user's own in SQL, and what does not go with them.
 
-use experiment::{Experiment, Mistakes, OperationKind, ParseContext, ReadFor, StatementName, parse, plan};
+use experiment::{Experiment, Mistakes, OperationKind, ReadFor, plan};
+
+use crate::story::{kind, read_beside};
 
 const SCRIPT: &str = "\
 CREATE TABLE accounts (aid int PRIMARY KEY, abalance int, filler char(84));
@@ -44,16 +46,11 @@ concurrency = [10]
 "#;
 
 fn read_with(text: &str, script: &str) -> Result<Experiment, Mistakes> {
-    let read = |_: &str| Ok(script.to_owned());
-    parse(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&read), ReadFor::Anybody)
+    read_beside(text, script, ReadFor::Anybody)
 }
 
 fn read(text: &str) -> Result<Experiment, Mistakes> {
     read_with(text, SCRIPT)
-}
-
-fn kind(name: &str) -> OperationKind {
-    OperationKind::Statement(StatementName::new(name).unwrap())
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `cql = "shop.cql"`: schema and statements of the user's own, and how mistakes in them are refused.
 
-use experiment::{Experiment, Mistakes, OperationKind, ParseContext, Provider, ReadFor, StatementName, parse, plan};
+use experiment::{Experiment, Mistakes, OperationKind, Provider, ReadFor, plan};
+
+use crate::story::{kind, read_beside};
 
 const SCRIPT: &str = "\
 CREATE TABLE carts (shopper uuid, item int, amount int, note text, PRIMARY KEY (shopper, item));
@@ -37,17 +39,8 @@ limit = 10
 concurrency = [10]
 "#;
 
-fn read_with(text: &str, script: &str, purpose: ReadFor) -> Result<Experiment, Mistakes> {
-    let read = |_: &str| Ok(script.to_owned());
-    parse(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&read), purpose)
-}
-
 fn read(text: &str) -> Result<Experiment, Mistakes> {
-    read_with(text, SCRIPT, ReadFor::Anybody)
-}
-
-fn kind(name: &str) -> OperationKind {
-    OperationKind::Statement(StatementName::new(name).unwrap())
+    read_beside(text, SCRIPT, ReadFor::Anybody)
 }
 
 #[test]
@@ -78,7 +71,7 @@ fn a_warm_up_to_rest_knows_statements_that_make_rows() {
 #[test]
 fn columns_of_text_count_without_being_stated() {
     let bytes = |text: &str, script: &str| {
-        let read = read_with(text, script, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let read = read_beside(text, script, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
         read.dataset.field_length
     };
     let unstated = GOOD.replace("columns.note = { kind = \"bytes\", length = { min = 10, max = 90 } }\n", "");
@@ -94,13 +87,13 @@ fn columns_of_text_count_without_being_stated() {
 #[test]
 fn options_of_a_table_that_change_its_files_are_refused_at_their_line() {
     let with = |options: &str| SCRIPT.replace("(shopper, item));", &format!("(shopper, item))\nWITH {options};"));
-    let refused = read_with(GOOD, &with("gc_grace_seconds = 5\nAND cdc = true"), ReadFor::Anybody).unwrap_err();
+    let refused = read_beside(GOOD, &with("gc_grace_seconds = 5\nAND cdc = true"), ReadFor::Anybody).unwrap_err();
     let refused = refused.to_string();
     let said = "cdc: copies of files would fill a volume of limited size";
     assert!(refused.starts_with("shop.cql:3:") && refused.contains(said), "{refused}");
     // Rows that are loaded stay all the same.
     let alive = with("default_time_to_live = 60 AND compaction = {'class': 'LeveledCompactionStrategy'}");
-    assert!(read_with(GOOD, &alive, ReadFor::Anybody).is_ok());
+    assert!(read_beside(GOOD, &alive, ReadFor::Anybody).is_ok());
 }
 
 #[test]
@@ -116,7 +109,7 @@ fn a_model_divides_partitions_and_rows_stay_as_they_are() {
 #[test]
 fn what_is_loaded_names_a_data_set_and_what_is_asked_of_it_does_not() {
     let identity = |text: &str, script: &str| {
-        let read = read_with(text, script, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let read = read_beside(text, script, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
         read.own.unwrap().identity()
     };
     let usual = identity(GOOD, SCRIPT);
@@ -152,7 +145,7 @@ fn another_workload_of_the_file_has_other_weights() {
 
 #[test]
 fn a_mistake_in_the_script_has_its_line_there() {
-    let wrong = |script: &str| read_with(GOOD, script, ReadFor::Anybody).unwrap_err().to_string();
+    let wrong = |script: &str| read_beside(GOOD, script, ReadFor::Anybody).unwrap_err().to_string();
     let named = wrong(&SCRIPT.replace("statement put weight", "statement update weight"));
     assert!(named.contains("shop.cql:") && named.contains("`update` is a kind of operation of YCSB"), "{named}");
     let view = format!("{SCRIPT}CREATE INDEX by_note ON carts (note);\n");
@@ -207,7 +200,7 @@ fn what_does_not_go_with_own_statements_is_refused() {
         let mistakes = read(&GOOD.replacen(replace, by, 1)).unwrap_err().to_string();
         assert!(mistakes.contains(said), "expected: {said}\n message: {mistakes}");
     }
-    let simulated = read_with(GOOD, SCRIPT, ReadFor::PlanOf(Provider::Simulated)).unwrap_err().to_string();
+    let simulated = read_beside(GOOD, SCRIPT, ReadFor::PlanOf(Provider::Simulated)).unwrap_err().to_string();
     assert!(simulated.contains("a simulation has no database to ask"), "{simulated}");
     let without = GOOD.replace("cql = \"shop.cql\"", "name = \"w\"\nread = 1.0");
     let without = read(&without).unwrap_err().to_string();

@@ -1,9 +1,10 @@
 //! `replay = "shop.jsonl"`: what was recorded is a workload, and how what does not go with it is refused.
 
 use experiment::{
-    Arrivals, Experiment, LoadLevel, Mistakes, OperationKind, ParseContext, Provider, ReadFor, Recording,
-    StatementName, parse, plan,
+    Arrivals, Experiment, LoadLevel, Mistakes, OperationKind, ParseContext, Provider, ReadFor, Recording, parse, plan,
 };
+
+use crate::story::kind;
 
 const SCHEMA: &str = "CREATE TABLE carts (shopper int, item int, amount int, PRIMARY KEY (shopper, item));\n";
 
@@ -73,10 +74,6 @@ fn read(text: &str) -> Experiment {
 
 fn refused(text: &str) -> String {
     read_with(text, SCHEMA, &log(), ReadFor::Anybody).unwrap_err().to_string()
-}
-
-fn kind(name: &str) -> OperationKind {
-    OperationKind::Statement(StatementName::new(name).unwrap())
 }
 
 #[test]

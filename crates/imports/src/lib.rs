@@ -11,7 +11,6 @@ mod hdr;
 mod latte;
 mod lines;
 mod nosqlbench;
-mod of_day;
 mod quantiles;
 mod refusal;
 mod results;

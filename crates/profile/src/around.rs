@@ -13,7 +13,7 @@ use crate::device::Asked;
 const CHEAPER: f64 = 0.99;
 const MORE: f64 = 1.2;
 /// So many cheaper ones are shown, and tried.
-pub(crate) const MOST_CHEAPER: usize = 4;
+const MOST_CHEAPER: usize = 4;
 
 /// A machine that could be bought.
 pub(crate) struct Offer {

@@ -39,13 +39,10 @@ pub struct RecordedStatement {
     /// Its text.
     pub text: String,
     /// The keyspace of its connection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keyspace: Option<String>,
     /// Its level in small letters; `None`: not recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<String>,
     /// The level of its condition in small letters, where it is recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
     /// How often it was asked.
     pub requests: u64,

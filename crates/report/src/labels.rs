@@ -22,7 +22,7 @@ pub fn load(level: LoadLevel) -> String {
 }
 
 /// A load level below a head that says what it is: `100` (requests in flight), `5,000/s Poisson`, `200/s as recorded`.
-pub fn short_load(level: LoadLevel) -> String {
+fn short_load(level: LoadLevel) -> String {
     match level {
         LoadLevel::Concurrency(n) => count(u64::from(n)),
         LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Poisson } => {

@@ -27,8 +27,8 @@ fn story() -> Comparison {
             "change": change(-12.0, "slower")}]});
     let differences: Vec<String> =
         (0..14).map(|i| format!("configurations.io2.data.limits.of_{i}: 960 -> 3000")).collect();
-    serde_json::from_value(json!({"format_version": 1, "same_run": false, "a": "before-20260101T000000Z",
-        "b": "after-20260108T000000Z",
+    serde_json::from_value(json!({"format_version": 1, "same_run": false, "same_seed": false,
+        "a": "before-20260101T000000Z", "b": "after-20260108T000000Z",
         "differences": differences,
         "hosts_differ": [], "not_compared": ["x.y.c1 is not in after-20260108T000000Z"],
         "cells": [cell(0, 0.4, "no difference shown"), cell(2, -12.0, "slower")], "gates": [gate]}))

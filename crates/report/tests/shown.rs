@@ -169,14 +169,15 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
     let options = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()];
     setups[1].settings.sections.insert("jvm".to_owned(), Section::Options(options));
     let plan: Plan = serde_json::from_value(serde_json::json!({
-        "format_version": 6, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "format_version": 7, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
-        "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null}, "volumes": "throttled",
-            "machines": {"this": {"work_directory": null}}}},
+        "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null, "page_cache": "same-share"},
+            "volumes": "throttled", "machines": {"this": {"work_directory": null}}}},
         "dataset": {"records": 300_000, "fields": 10, "field_length": 100, "compressibility": 0.0, "seed": 1},
         "configurations": [configuration("gp2-320"), configuration("gp2-320-shared")], "workloads": [],
         "patience": {"start_s": 180.0, "settle_s": 600.0},
-        "caches": {"conditions": {}, "warming_s": {}, "settling_s": {}}, "processes": [], "clients": 1, "faults": [],
+        "caches": {"conditions": {}, "same_misses_bytes": {}, "warming_s": {}, "settling_s": {}}, "processes": [],
+        "clients": 1, "faults": [],
         "decision": {"margin": 0.05, "durability": "separate"},
         "money": {"basis": analysis::Basis::default(), "configurations": []},
         "cells": [{"id": "a", "configuration": "gp2-320", "workload": "w", "load": {"concurrency": 100}},

@@ -62,7 +62,7 @@ pub use resident::{FilePages, Resident, read_pages};
 pub use served::Counts as ServedCounts;
 pub use server::{ServedGauge, VolumeServer};
 pub use tree::{Restored, copy_tree, remove_tree, restore_apart, restore_tree, tree_bytes};
-pub use volume::{LoopVolume, MIN_VOLUME_BYTES};
+pub use volume::LoopVolume;
 pub use warm::{ReadFiles, read_files};
 pub use whole::{ReadWhole, device_bytes, read_whole};
 pub use work::{LockHolder, Measuring, WorkDirectory};

@@ -34,9 +34,6 @@ use crate::loops::{self, LoopBacking, LoopDevice};
 use crate::mounts::{self, IfBusy};
 use crate::server::{ServedFile, ServedGauge, VolumeServer};
 
-/// mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
-pub const MIN_VOLUME_BYTES: u64 = 300 << 20;
-
 /// A volume. Dropping it unmounts and detaches it as well as it can; its image stays, see [`LoopVolume::delete`].
 #[derive(Debug)]
 pub struct LoopVolume {

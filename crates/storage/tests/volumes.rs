@@ -259,7 +259,8 @@ fn a_copy_in_a_namespace_that_follows_ours_ends_with_our_mount() {
     let shared = machine.path("mnt");
     storage::share_mounts_below(&machine.ledger, &shared).unwrap();
     storage::share_mounts_below(&machine.ledger, &shared).unwrap();
-    let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), storage::MIN_VOLUME_BYTES).unwrap();
+    // mkfs.xfs refuses less (since xfsprogs 5.19: "Filesystem must be larger than 300MB").
+    let mut volume = LoopVolume::create(&machine.ledger, &machine.path("data.img"), 300 << 20).unwrap();
     volume.attach_and_mount(&shared.join("data")).unwrap();
     let mut other = std::process::Command::new("unshare")
         .args(["--mount", "--propagation", "slave", "sh", "-c", "echo ready; exec sleep 60"])

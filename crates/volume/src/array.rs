@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use catalog::Latency;
 use stats::SplitMix;
 
 use crate::fault::{Effect, VolumeFault, held_until, slowness};
 use crate::gate::Gate;
 use crate::model::{Direction, Model};
-use crate::service::draw_s;
 
 /// What is asked of a volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -272,6 +272,21 @@ impl VolumeState {
         }
         RequestOutcome::Done
     }
+}
+
+/// How long a volume takes for a request that need not wait, seconds.
+fn draw_s(latency: &Latency, random: &mut SplitMix) -> f64 {
+    let median_s = latency.median_us * 1e-6;
+    if latency.sigma == 0.0 {
+        return median_s;
+    }
+    median_s * (latency.sigma * normal(random)).exp()
+}
+
+/// Box and Muller, 1958.
+fn normal(random: &mut SplitMix) -> f64 {
+    let (radius, angle) = (random.uniform(), random.uniform());
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
 impl PartialEq for Event {

@@ -15,7 +15,6 @@ mod bucket;
 mod fault;
 mod gate;
 mod model;
-mod service;
 
 pub use array::{Answer, Array, Request, RequestOutcome};
 pub use bucket::Bucket;

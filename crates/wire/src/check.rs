@@ -153,8 +153,10 @@ mod tests {
         assert!(second("1e300", "100").unwrap_err().contains("t_s of a second is 1e300"));
         assert!(second("1.0", "18446744073709551615").unwrap_err().contains("the operations of a second"));
 
-        let sample =
-            |t_s: &str| said(&format!(r#"{{"sample":{{"t_s":{t_s},"unix_ms":1,"host":{{}},"volumes":{{}}}}}}"#));
+        let sample = |t_s: &str| {
+            let of = r#""unix_ms":1,"host":{},"database":{},"volumes":{},"ebs":{}"#;
+            said(&format!(r#"{{"sample":{{"t_s":{t_s},{of}}}}}"#))
+        };
         assert_eq!(sample("1.5"), Ok(()));
         assert!(sample("-1e99").unwrap_err().contains("t_s of a sample"));
 
@@ -163,7 +165,8 @@ mod tests {
                 said(&format!(
                 r#"{{"reply":{{"Ok":{{"trial":{{"result":{{"warmup_s":{warmup_s},"measured_s":1,"operations_sent":1,
                 "completed":{{}},"errors":{{}},"client_cpu_s":0,"client_peak_rss_bytes":0,"send_lag_us":null,
-                "threads":1,"notes":[]}},"measurement_started_unix_ms":{started},"writes":null}}}}}}}}"#
+                "threads":1,"notes":[],"first_errors":{{}}}},
+                "measurement_started_unix_ms":{started},"writes":null}}}}}}}}"#
             )
             .replace('\n', ""))
             };

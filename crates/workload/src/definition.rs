@@ -34,7 +34,6 @@ pub struct Replayed {
     pub speed: Option<f64>,
     /// Whether it begins again where it ends: so that a database comes to rest before its trial, however long that
     /// takes.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }
 
@@ -172,7 +171,6 @@ pub struct Definition {
     /// what is said of keys and fields here holds: the statements' own generators choose.
     pub statements: Vec<StatementShare>,
     /// Where these statements were recorded, if they are sent again as they were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Replayed>,
     /// Key distribution.
     pub distribution: Distribution,

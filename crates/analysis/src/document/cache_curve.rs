@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
 use super::ratio::Ratio;
-use super::recommendation::Withheld;
+use super::withheld::Withheld;
 
 /// A configuration under one workload and load, with page caches of several sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

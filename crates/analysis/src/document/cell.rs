@@ -15,7 +15,7 @@ use super::latency::LatencyAnalysis;
 use super::limit::Limit;
 use super::node::{DataVolumeAnalysis, NodeAnalysis};
 use super::ratio::Ratio;
-use super::recommendation::Withheld;
+use super::withheld::Withheld;
 use super::work::DatabaseFigures;
 use crate::Finding;
 
@@ -51,7 +51,6 @@ pub struct CellAnalysis {
     /// Open loop: service times (done - sent) by operation kind.
     pub service_us: BTreeMap<OperationKind, LatencyAnalysis>,
     /// Of each conditional statement the share of its answered requests whose condition was not met.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unmet_share: BTreeMap<OperationKind, f64>,
     /// Failed operations of all valid trials, by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
@@ -103,7 +102,6 @@ pub struct CellAnalysis {
     /// Each data volume of each node, where a node has several.
     pub data_volumes: Vec<DataVolumeAnalysis>,
     /// What caches in front of its database answered; `None`: there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_tier: Option<CacheTierAnalysis>,
     /// Before, during and after planned faults; `None` where none happened.
     pub faults: Option<FaultsAnalysis>,

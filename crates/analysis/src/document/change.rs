@@ -21,7 +21,6 @@ pub struct Comparison {
     pub same_run: bool,
     /// Both are simulations of one truth with one seed: what differs between them was changed in the experiment, and
     /// no noise is.
-    #[serde(default)]
     pub same_seed: bool,
     /// N of the 1:N models of the first run and the second, where they differ: figures are those of different models.
     pub scales_differ: Option<(f64, f64)>,

@@ -49,7 +49,6 @@ pub struct ConfigurationFacts {
     /// of each EBS card. `None`: no two share one, a path that is not known, or nobody holds them to it.
     pub instance_limits: Option<IoLimits>,
     /// The caches in front of its database, at full scale, for people; `None`: there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_tier: Option<String>,
     /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,

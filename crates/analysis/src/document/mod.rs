@@ -8,12 +8,14 @@ mod bound;
 mod cache;
 mod cache_curve;
 mod cache_tier;
+mod candidate;
 mod capacity;
 mod cell;
 mod change;
 mod configuration;
 mod decision;
 mod delivered;
+mod doubt;
 mod durability;
 mod faults;
 mod free;
@@ -24,6 +26,7 @@ mod node;
 mod ratio;
 mod recommendation;
 mod scaling;
+mod withheld;
 pub(crate) mod work;
 
 use evidence::{DataSetOrigin, FORMAT_VERSION, ModifiedVolume};
@@ -40,12 +43,14 @@ pub use bound::{Bound, BoundIs, LimitedHere, OfThisMachine};
 pub use cache::CacheEffect;
 pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
 pub use cache_tier::CacheTierAnalysis;
+pub use candidate::{Candidate, Check, Criterion, FleetOf, Meets, OverallCandidate};
 pub use capacity::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Missed};
 pub use cell::{CellAnalysis, InvalidTrial};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};
 pub use configuration::{ConfigurationFacts, VolumeReport};
 pub use decision::{Caution, Decision, Ranked};
 pub use delivered::Delivered;
+pub use doubt::{Doubt, MissesInModel, SkippedCell};
 pub use durability::{BestOfAlike, Durability};
 pub use faults::{
     FaultAnalysis, FaultsAnalysis, HintFiles, PhaseAnalysis, PhaseKind, RecoveryAnalysis, WritesAnalysis,
@@ -56,12 +61,11 @@ pub use money::{ValueOfMoney, ValueVerdict};
 pub use node::{DataVolumeAnalysis, NodeAnalysis};
 pub use ratio::{Metric, Range, Ratio, Verdict};
 pub use recommendation::{
-    AnswerOutcome, AnyOf, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, Meets, MissesInModel, NotConsidered,
-    NotJudged, OtherSettings, OverallCandidate, Reason, Recommendation, Sickness, SkippedCell, Status, Unrest,
-    Withheld, WorkloadAnswer, WorseSettings, WouldDecide,
+    AnswerOutcome, AnyOf, DecidedBy, NotConsidered, NotJudged, OtherSettings, Reason, Recommendation, Status,
+    WorkloadAnswer, WorseSettings, WouldDecide,
 };
-
 pub use scaling::{Scaling, ScalingPoint};
+pub use withheld::{Sickness, Unrest, Withheld};
 pub use work::DatabaseFigures;
 
 /// The whole document.

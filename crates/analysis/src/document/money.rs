@@ -4,7 +4,7 @@ use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
 
 use super::ratio::{Range, Ratio};
-use super::recommendation::Withheld;
+use super::withheld::Withheld;
 
 /// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance
 /// frontier.

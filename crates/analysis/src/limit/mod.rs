@@ -14,7 +14,6 @@ mod ebs;
 mod instance;
 mod intervention;
 mod naming;
-mod numbers;
 mod pauses;
 mod typical;
 mod unlike;

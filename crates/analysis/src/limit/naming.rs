@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use evidence::HostId;
 use experiment::Setup;
 
-use super::numbers;
 use super::typical::{self, Uses};
 use super::window::Watched;
 use crate::document::limit::{GC_DOMINATES, GC_MATTERS, Limit, LimitKind, ResourceUse};
@@ -81,7 +80,34 @@ fn fullest(nodes: &BTreeMap<HostId, Uses>) -> Vec<ResourceUse> {
 
 /// A limit with its numbers.
 fn reported(kind: LimitKind, also: Vec<LimitKind>, uses: Vec<ResourceUse>) -> Limit {
-    Limit { kind, also, evidence: uses.iter().flat_map(numbers::of).collect(), uses, ..Limit::default() }
+    Limit { kind, also, evidence: uses.iter().flat_map(numbers).collect(), uses, ..Limit::default() }
+}
+
+/// A use as the flat numbers of `evidence`, units in their names: used, capacity and share.
+fn numbers(used: &ResourceUse) -> [(String, f64); 3] {
+    let (of, unit) = (subject(used.kind), used.unit.name());
+    [
+        (format!("{of}_{unit}_used"), used.used),
+        (format!("{of}_{unit}_capacity"), used.capacity),
+        (format!("{of}_{unit}_used_share"), used.share()),
+    ]
+}
+
+fn subject(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::VolumeIops | LimitKind::VolumeThroughput => "volume",
+        LimitKind::BurstSpent => "baseline",
+        LimitKind::InstanceEbsBandwidth => "instance_ebs",
+        LimitKind::CommitLog => "commit_log",
+        LimitKind::CacheTierCpu => "cache_tier",
+        LimitKind::Cpu => "database",
+        LimitKind::Client => "client",
+        LimitKind::Gc => "gc_pause",
+        LimitKind::Compaction => "compactions",
+        LimitKind::Network => "network",
+        LimitKind::OfferedRate => "rate",
+        LimitKind::NotAtRest | LimitKind::NoneFound | LimitKind::NotWatched | LimitKind::NotComparable => "",
+    }
 }
 
 /// The kind that a cell's limit has by what was used alone, whatever interventions say of it: these know throughput.

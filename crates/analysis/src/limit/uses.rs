@@ -13,7 +13,7 @@ use crate::rules::{OFF_MAX, off_by_chance};
 
 /// CPU of the client's load threads in use from which the client is full; from [`crate::rules::CLIENT_CPU_MAX`] on it
 /// is named where nothing else is full.
-pub const CLIENT_AT_CAP: f64 = 0.95;
+const CLIENT_AT_CAP: f64 = 0.95;
 
 /// The rate and the client of a trial, where they have a known capacity; each with at least one window.
 pub fn of_load(trial: &TrialMeasurement) -> Vec<(Watched, Vec<Window>)> {

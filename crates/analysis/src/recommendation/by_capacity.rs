@@ -35,8 +35,7 @@ impl Answer<'_> {
 
     /// The cheapest whose capacity less headroom is shown to be no less than the demand.
     fn carrying_by_capacity(&self, workload: &str, own: &[&Capacity], demand: f64) -> WorkloadAnswer {
-        let headroom = self.plan.objective.as_ref().map_or(0.0, |objective| objective.headroom);
-        let left = 1.0 - headroom;
+        let left = self.plan.objective.as_ref().map_or(1.0, experiment::Objective::usable_share);
         let scale = self.plan.scale();
         let candidate = |capacity: &&Capacity| {
             let low = capacity.low_ops_per_s.unwrap_or(0.0) * left;

@@ -23,7 +23,6 @@ pub struct ErrorsAbove {
     /// Errors by kind.
     pub kinds: BTreeMap<ErrorKind, u64>,
     /// What the server said of the first error of each kind, where that is known.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub first_errors: BTreeMap<ErrorKind, String>,
 }
 

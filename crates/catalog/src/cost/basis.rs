@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::CostError;
 use super::rds;
-use crate::region::REGION;
+use crate::cloud::REGION;
 use crate::{Catalog, Purchase, day};
 
 /// How money is counted.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::purchase::Purchase;
-use crate::region::REGION;
+use crate::cloud::REGION;
 use crate::table;
 
 /// The price of one hour as it was seen on a day: Linux, shared tenancy.

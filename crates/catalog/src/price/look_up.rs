@@ -5,7 +5,7 @@ use super::instance::InstancePrice;
 use super::other::{self, OtherCharge, OtherPrice};
 use super::purchase::Purchase;
 use super::volume::VolumePrice;
-use crate::region::REGION;
+use crate::cloud::REGION;
 use crate::{Catalog, Cloud, VolumeType};
 
 impl Catalog {

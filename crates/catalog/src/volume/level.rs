@@ -32,7 +32,6 @@ pub struct VolumeLevel {
     /// Provisioned IOPS.
     pub iops: u32,
     /// Provisioned MiB/s, of gp3 alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mib_per_s: Option<u32>,
 }
 

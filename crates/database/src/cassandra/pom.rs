@@ -29,7 +29,7 @@ impl Coordinates {
     }
 
     /// Where its POM is.
-    pub fn pom_path(&self) -> Result<String, String> {
+    fn pom_path(&self) -> Result<String, String> {
         Ok(format!("{}/{}-{}.pom", self.directory()?, self.artifact, self.version))
     }
 

@@ -9,7 +9,7 @@ use crate::{AwsLimits, AwsNetwork, AwsSite, raw};
 
 const DEFAULT_REGION: &str = "us-east-1";
 /// `limits` of a site: AWS is asked.
-pub(super) const QUOTAS: &str = "quotas";
+const QUOTAS: &str = "quotas";
 /// More than any account has of anything.
 const MOST: i64 = 1_000_000_000;
 

@@ -12,7 +12,7 @@ use crate::spanned::Spanned;
 use crate::{CLIENT_CPU_MAX, ClientCost, LoadLevel, Note, Provider, raw};
 
 /// Most client processes.
-pub(super) const MOST_CLIENTS: u32 = 32;
+const MOST_CLIENTS: u32 = 32;
 
 /// How many clients share each level, and what is known of them.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
-use experiment::{Experiment, Mistakes, ParseContext, ReadFor, parse};
+use experiment::{Experiment, Mistakes, OperationKind, ParseContext, ReadFor, StatementName, parse};
 
 pub const GOOD: &str = r#"name = "x"
 
@@ -37,6 +37,17 @@ pub fn and(more: &str) -> String {
 /// The text, which names no other file.
 pub fn read(text: &str, purpose: ReadFor) -> Result<Experiment, Mistakes> {
     parse(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::alone(), purpose)
+}
+
+/// The text, which names this file alone.
+pub fn read_beside(text: &str, file: &str, purpose: ReadFor) -> Result<Experiment, Mistakes> {
+    let read = |_: &str| Ok(file.to_owned());
+    parse(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::files(&read), purpose)
+}
+
+/// Operations of the user's own statement of this name.
+pub fn kind(name: &str) -> OperationKind {
+    OperationKind::Statement(StatementName::new(name).unwrap())
 }
 
 pub fn accepted(text: &str) -> Experiment {

@@ -342,7 +342,7 @@ pub(super) fn leave_other_sites(
 }
 
 /// Takes away the machines of all batches; the failures of those that could not be.
-pub(super) fn take_away(directory: &RunDirectory, settings: &AwsSettings, say: &mut dyn FnMut(&str)) -> Vec<Failure> {
+fn take_away(directory: &RunDirectory, settings: &AwsSettings, say: &mut dyn FnMut(&str)) -> Vec<Failure> {
     let release = |(number, site): (usize, Option<usize>)| {
         let certainty = match site.is_none_or(|site| site == settings.batches[number].site) {
             true => Certainty::Likely,

@@ -15,7 +15,7 @@ use process::paths::{cache_directory, keep_json};
 use serde::{Deserialize, Serialize};
 
 /// What a hidden verb serves with the null server on.
-pub const SERVE: &str = "null-server";
+const SERVE: &str = "null-server";
 /// Measured seconds of each load.
 const MEASURED_S: f64 = 1.0;
 /// Requests in flight in the closed loop.

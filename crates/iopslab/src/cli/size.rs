@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use ::catalog::{Catalog, ClusterRequest};
 use ::sizing::{FleetMachines, SizingError, SizingOptions, Survive, Target};
@@ -9,7 +10,7 @@ use analysis::RunEvidence;
 use archive::RunDirectory;
 use clap::Args;
 use controller::Measured;
-use experiment::{Consistency, Lack, choice};
+use experiment::{Consistency, DEFAULT_HEADROOM, DISK_FILL, Lack, choice};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
@@ -19,6 +20,10 @@ use super::cached::CacheSizeArgs;
 use super::facts::catalog;
 use super::numbers::positive;
 use super::{latest, terminal};
+
+/// Shares that are usual, as `--help` shows them.
+static HEADROOM: LazyLock<String> = LazyLock::new(|| format!("{}%", DEFAULT_HEADROOM * 100.0));
+static FILL: LazyLock<String> = LazyLock::new(|| format!("{}%", DISK_FILL * 100.0));
 
 /// What was typed after `size`.
 #[derive(Debug, Args)]
@@ -65,7 +70,7 @@ pub struct SizeArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     zones: u32,
     /// Share of each resource that stays free with all nodes up: 30% or 0.3
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "30%")]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = HEADROOM.as_str())]
     headroom: f64,
     /// What may be down while every record keeps its quorum and the target is met (up to 80 % use): none, node or zone
     #[arg(long, value_name = "PART", default_value = "node")]
@@ -74,7 +79,7 @@ pub struct SizeArgs {
     #[arg(long)]
     consistency: Option<Consistency>,
     /// Share of a node's disks that data may fill; size-tiered compaction needs the rest
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "50%")]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = FILL.as_str())]
     disk_fill: f64,
     /// Learn only from this workload (repeatable)
     #[arg(long, value_name = "NAME")]

@@ -5,6 +5,7 @@ use reported::Series;
 use reported::cassandra::{COMPACTED_BYTES, SSTABLES, SSTABLES_MERGED, TABLE_READS};
 use serde_json::Value;
 
+use super::small_node;
 use crate::support::{Laboratory, lane::Share};
 
 /// Each record once more, in five SSTables: size tiers of this size are all alike, and one more than four are
@@ -14,20 +15,6 @@ name = "backlog"
 
 [dataset]
 records = 20_001
-
-[[configuration]]
-name = "rest"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
-
-[[configuration]]
-name = "behind"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
-backlog = { overwrites = 1, sstables = 5 }
-settings = { cassandra = { compaction_throughput = "8MiB/s" } }
 
 [[workload]]
 name = "reads"
@@ -40,11 +27,10 @@ rest_max_s = 0
 warmup_s = 6
 duration_s = 20
 repetitions = 1
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
+
+const BACKLOG: &str = r#"backlog = { overwrites = 1, sstables = 5 }
+settings = { cassandra = { compaction_throughput = "8MiB/s" } }"#;
 
 /// What was seen of a configuration's first trial.
 pub(super) fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
@@ -87,7 +73,7 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
             std::fs::remove_dir_all(snapshot.path()).unwrap();
         }
     }
-    let (analysis, stderr) = run(&lab, EXPERIMENT);
+    let (analysis, stderr) = run(&lab, &small_node::experiment(EXPERIMENT, &[("rest", ""), ("behind", BACKLOG)]));
     assert_eq!(stderr.matches(": loaded 20001 records").count(), 2, "{stderr}");
     assert!(stderr.contains("wrote 20000 records again, in 5 SSTables more of each data directory"), "{stderr}");
     assert!(stderr.contains("database compacts its backlog: 6 SSTables"), "{stderr}");
@@ -128,9 +114,7 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     assert!(!findings.iter().filter(of_behind).any(|f| steady.iter().any(|rule| f["rule"] == *rule)), "{findings:#?}");
 
     // Another run finds it where it is; one that is over too soon says so.
-    let (rest, behind) = (EXPERIMENT.find("[[configuration]]"), EXPERIMENT.rfind("[[configuration]]"));
-    let slow = [&EXPERIMENT[..rest.unwrap()], &EXPERIMENT[behind.unwrap()..]]
-        .concat()
+    let slow = small_node::experiment(EXPERIMENT, &[("behind", BACKLOG)])
         .replace("8MiB/s", "1MiB/s")
         .replace("duration_s = 20", "duration_s = 6");
     let (analysis, stderr) = run(&lab, &slow);

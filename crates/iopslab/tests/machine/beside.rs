@@ -6,20 +6,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::small_node;
 use crate::support::{Exits, Laboratory, json, lane::Share};
 
 /// Small, and twice: the second trial finds what a stranger keeps of the first.
 fn experiment(name: &str, duration_s: u32, repetitions: u32) -> String {
-    format!(
+    let text = format!(
         r#"
 name = "{name}"
 [dataset]
 records = 20_000
-[[configuration]]
-name = "only"
-instance = {{ vcpus = 0.7, memory_gib = 16 }}
-data_volume = {{ iops = 4500, mib_per_s = 200, size_gib = 2 }}
-memory_limit_gib = 8
 [[workload]]
 name = "reads"
 read = 1
@@ -30,11 +26,9 @@ warmup_s = 1
 duration_s = {duration_s}
 repetitions = {repetitions}
 seed = 7
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#
-    )
+    );
+    small_node::experiment(&text, &[("only", "")])
 }
 
 /// A process with a copy of all mounts that hears of no unmounting, as a container may have; not of the volumes of

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::small_node;
 use crate::support::{Laboratory, lane::Share};
 
 const EXPERIMENT: &str = r#"
@@ -9,13 +10,6 @@ name = "compaction"
 
 [dataset]
 records = 20_000
-
-[[configuration]]
-name = "one"
-instance = { vcpus = 0.9, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
-settings = { cassandra = { compaction_throughput = "4MiB/s" } }
 
 [[workload]]
 name = "mixed"
@@ -33,16 +27,14 @@ repetitions = 1
 [[fault]]
 kind = "compaction"
 at_s = 6
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
 
 #[test]
 fn a_compaction_beside_the_load_is_seen_from_its_beginning_to_its_end() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write("compaction.toml", EXPERIMENT);
+    let slowly = "settings = { cassandra = { compaction_throughput = \"4MiB/s\" } }";
+    let text = small_node::experiment(EXPERIMENT, &[("one", slowly)]).replace("vcpus = 0.7", "vcpus = 0.9");
+    lab.write("compaction.toml", &text);
     let output = lab.exits(0, &["run", "compaction.toml", "--format", "json"]);
     let stderr = &output.stderr;
     assert!(stderr.contains("compacted its tables"), "{stderr}");

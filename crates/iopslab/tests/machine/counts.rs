@@ -1,5 +1,6 @@
 //! What an operation cost a real Cassandra: the database's own counts, beside those of its devices.
 
+use super::small_node;
 use crate::support::{Laboratory, lane::Share};
 
 /// Reads and updates of records in one SSTable, too few to fill a memtable.
@@ -8,12 +9,6 @@ name = "work"
 
 [dataset]
 records = 100_000
-
-[[configuration]]
-name = "one"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
 
 [[workload]]
 name = "mixed"
@@ -27,16 +22,12 @@ rest_max_s = 0
 warmup_s = 2
 duration_s = 5
 repetitions = 1
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
 
 #[test]
 fn an_operation_is_reported_with_what_the_database_did_for_it() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write("work.toml", EXPERIMENT);
+    lab.write("work.toml", &small_node::experiment(EXPERIMENT, &[("one", "")]));
     let analysis = lab.exits(0, &["run", "work.toml", "--format", "json"]).json();
     let cell = &analysis["cells"][0];
     assert_eq!(cell["valid_trials"], 1, "{cell:#}");

@@ -9,41 +9,19 @@ use database::{Account, Directories, Installed, NodePlan, RunningNode, Server, s
 use experiment::{PRODUCTS, Settings, Started};
 use serde_json::Value;
 
+use super::existing::THEIRS;
 use crate::support::{Laboratory, lane::Share, wait_for};
 
 const PASSWORD: &str = "correct-horse-7";
 const PATIENCE: Duration = Duration::from_secs(120);
 
-const THEIRS: &str = r#"
-name = "theirs"
-
-[target]
+const TARGET: &str = r#"
 database = "postgresql"
 hosts = ["127.0.0.1:5432"]
 dbname = "postgres"
 schema = "lab"
 user = "bench"
 password_env = "BENCH_PASSWORD"
-
-[dataset]
-records = 5_000
-
-[[configuration]]
-name = "as-it-stands"
-instance = { vcpus = 2, memory_gib = 8 }
-data_volume = { iops = 3000 }
-price_usd_per_month = 400.0
-
-[[workload]]
-name = "mixed"
-read = 0.8
-update = 0.2
-
-[load]
-concurrency = [1]
-warmup_s = 1
-duration_s = 3
-repetitions = 2
 "#;
 
 /// Their software.
@@ -139,7 +117,8 @@ fn a_postgresql_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     let software = Software::here();
     let lab = Laboratory::on_machine(Share::Half);
     let theirs = Theirs::start(&software);
-    lab.write("theirs.toml", THEIRS);
+    let theirs_in_cassandra = "\nhosts = [\"127.0.0.1:9042\"]\nkeyspace = \"lab\"\n";
+    lab.write("theirs.toml", &THEIRS.replace(theirs_in_cassandra, TARGET).replace("duration_s = 2", "duration_s = 3"));
     let run = || {
         let mut command = lab.iopslab(&["run", "theirs.toml", "--format", "json"]);
         let output = command.env("BENCH_PASSWORD", PASSWORD).output().unwrap();

@@ -41,6 +41,7 @@ mod real {
     #[cfg(feature = "tls")]
     mod secured;
     mod settings;
+    mod small_node;
     mod snapshot;
     mod store;
     mod whole;

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::small_node;
 use crate::support::{Laboratory, lane::Share};
 
 const SCRIPT: &str = "
@@ -31,12 +32,6 @@ UPDATE sales SET sold = sold + ? WHERE item = ?;
 
 const EXPERIMENT: &str = r#"
 name = "own-statements"
-
-[[configuration]]
-name = "one"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
 
 [[workload]]
 cql = "shop.cql"
@@ -68,17 +63,13 @@ repetitions = 1
 [[fault]]
 kind = "compaction"
 at_s = 6
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
 
 #[test]
 fn statements_of_ones_own_are_measured_by_their_names() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("shop.cql", SCRIPT);
-    lab.write("shop.toml", EXPERIMENT);
+    lab.write("shop.toml", &small_node::experiment(EXPERIMENT, &[("one", "")]));
     let output = lab.output(&["run", "shop.toml", "--format", "json"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::small_node;
 use crate::support::{Laboratory, lane::Share};
 
 /// One volume, and what is asked of it.
@@ -14,12 +15,6 @@ name = "settings"
 [dataset]
 records = RECORDS
 
-[[configuration]]
-name = "set"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
-SETTINGS
 [[workload]]
 name = "reads"
 read = 0.9
@@ -32,14 +27,10 @@ rest_max_s = 0
 warmup_s = 2
 duration_s = 3
 repetitions = 1
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
 
 fn experiment(records: u32, settings: &str) -> String {
-    EXPERIMENT.replace("RECORDS", &records.to_string()).replace("SETTINGS", settings)
+    small_node::experiment(&EXPERIMENT.replace("RECORDS", &records.to_string()), &[("set", settings)])
 }
 
 fn log(lab: &Laboratory, cell: &str) -> String {

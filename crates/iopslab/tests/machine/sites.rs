@@ -119,7 +119,7 @@ fn modified(run: &Path) -> Vec<Value> {
     let trials = std::fs::read_dir(run.join("trials")).unwrap().flatten();
     let blocks = trials.flat_map(|cell| std::fs::read_dir(cell.path()).unwrap().flatten());
     let records = blocks.map(|block| crate::support::json(&block.path().join("trial.json")));
-    let mut modified: Vec<Value> = records.filter(|record| !record["modified"].is_null()).collect();
+    let mut modified: Vec<Value> = records.filter(|record| record["modified"] != json!([])).collect();
     modified.sort_by_key(|record| moment(&record["modified"][0]["asked_at"]));
     modified
 }

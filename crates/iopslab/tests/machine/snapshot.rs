@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use super::small_node;
 use crate::aws::Story;
 use crate::cloud::attach;
 use crate::network::run;
@@ -23,12 +24,6 @@ const DATA_SET: &str = "[dataset]\nrecords = 5_000\n";
 const LOADS: &str = r#"
 name = "loads"
 
-[[configuration]]
-name = "small"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 1 }
-memory_limit_gib = 8
-
 [[workload]]
 name = "reads"
 read = 1.0
@@ -39,10 +34,6 @@ rest_max_s = 0
 warmup_s = 1
 duration_s = 2
 repetitions = 1
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
 
 const MEASURES: &str = r#"
@@ -106,7 +97,8 @@ fn loaded(lab: &Laboratory) -> (PathBuf, String) {
     std::fs::File::create(&image).unwrap().set_len(VOLUME_BYTES).unwrap();
     run("mkfs.xfs", &["-q", image.to_str().unwrap()]);
     let volume = Mounted::of(&image, lab.path().join("volume"));
-    lab.write("loads.toml", &LOADS.replace("\n[[conf", &format!("\n{DATA_SET}\n[[conf")));
+    let text = small_node::experiment(&[LOADS, DATA_SET].concat(), &[("small", "")]);
+    lab.write("loads.toml", &text.replace("size_gib = 2", "size_gib = 1"));
     let mut command = lab.iopslab(&["run", "loads.toml", "--out", "local"]);
     command.env("IOPSLAB_WORK", volume.at.join("iopslab")).exits(0);
     let kept = only(&volume.at.join("iopslab/snapshots")).join("snapshot.json");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::small_node;
 use crate::support::lane::Share;
 use crate::support::{Laboratory, files, wait_for};
 
@@ -20,12 +21,6 @@ records = 100_000
 [dataset.store]
 at = "AT"
 
-[[configuration]]
-name = "fast"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
-
 [[workload]]
 name = "reads"
 read = 1.0
@@ -37,15 +32,12 @@ rest_max_s = 0
 warmup_s = 1
 duration_s = 3
 repetitions = 1
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
 
 /// The experiment with this store.
 fn stored(store: &str, keep: bool) -> String {
-    EXPERIMENT.replace("at = \"AT\"", &format!("at = \"{store}\"\nkeep = {keep}"))
+    let text = EXPERIMENT.replace("at = \"AT\"", &format!("at = \"{store}\"\nkeep = {keep}"));
+    small_node::experiment(&text, &[("fast", "")])
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -287,7 +287,7 @@ impl Said<'_> {
             let tail = if slack > 1.0 { TAIL } else { 1.0 / TAIL };
             let latency = objective.latency.iter().all(|bound| truth.p99_us * tail <= bound.limit_us);
             let held = offered.is_none_or(|offered| truth.rate >= offered * 0.98);
-            let carries = |demand: f64| truth.rate * (1.0 - objective.headroom) >= demand * slack;
+            let carries = |demand: f64| truth.rate * objective.usable_share() >= demand * slack;
             latency && held && objective.throughput.is_none_or(carries)
         };
         let mut here =

@@ -8,7 +8,7 @@ use crate::xml::{child, items, next_token, text};
 /// The tag that all things of a run carry; its value is the run's name.
 pub(super) const RUN: &str = "iopslab:run";
 /// The tag that says until when (RFC 3339).
-pub(super) const EXPIRES: &str = "iopslab:expires";
+const EXPIRES: &str = "iopslab:expires";
 /// States of what is gone, or goes by itself.
 const GONE: [&str; 3] = ["terminated", "deleting", "deleted"];
 

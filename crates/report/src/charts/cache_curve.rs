@@ -4,15 +4,10 @@ use analysis::CacheCurve;
 
 use super::axis::{Axis, BELOW, Scale, axes, path, whisker};
 use super::element::{dot, figure, line, words};
+use super::scaling::{HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use crate::cache_curve::title;
 use crate::document::html::escaped;
 use crate::figures::{given, number};
-
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 56.0;
-const RIGHT: f64 = 16.0;
-const TOP: f64 = 22.0;
 
 /// `None` where no point has a throughput.
 pub fn chart(curve: &CacheCurve) -> Option<String> {

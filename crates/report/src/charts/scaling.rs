@@ -8,11 +8,12 @@ use crate::document::html::escaped;
 use crate::figures::number;
 use crate::wording::scaling::title;
 
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 56.0;
-const RIGHT: f64 = 16.0;
-const TOP: f64 = 22.0;
+// Of the curve of page caches too.
+pub const WIDTH: f64 = 560.0;
+pub const HEIGHT: f64 = 300.0;
+pub const LEFT: f64 = 56.0;
+pub const RIGHT: f64 = 16.0;
+pub const TOP: f64 = 22.0;
 /// Points of the law's curve.
 const STEPS: u32 = 60;
 

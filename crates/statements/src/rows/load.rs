@@ -1,7 +1,6 @@
 //! All rows of a table, one after another.
 
-use super::place::Place;
-use super::table::TableRows;
+use super::table::{Place, TableRows};
 
 /// The rows of one part of a table.
 #[derive(Debug)]

@@ -4,7 +4,6 @@
 mod compile;
 mod load;
 mod maker;
-mod place;
 mod pool;
 mod table;
 mod texts;
@@ -14,5 +13,4 @@ pub(crate) use compile::{Role, usual};
 pub use compile::{USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
 pub use load::Load;
 pub(crate) use maker::{Cell, Maker};
-pub use place::Place;
-pub use table::TableRows;
+pub use table::{Place, TableRows};

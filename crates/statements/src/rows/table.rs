@@ -6,7 +6,6 @@ use workload::{EvenOrder, Random};
 
 use super::compile::{Role, stated, usual};
 use super::maker::{Cell, Maker, mixed, named};
-use super::place::Place;
 use super::{texts, unique};
 use crate::cql::{Column, Table};
 use crate::data::{Sizes, TableData, Unfit};
@@ -14,6 +13,15 @@ use crate::values::{Values, component};
 
 /// Rows of which the mean size is taken.
 const SAMPLED: u64 = 1_000;
+
+/// A row by its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Of the partition in its table, from 0.
+    pub partition: u64,
+    /// Of the row in its partition, from 0.
+    pub row: u64,
+}
 
 /// The rows of one table. A clone is the same one.
 #[derive(Debug, Clone)]

@@ -46,7 +46,6 @@ pub struct SchemaStatement {
     /// Where a keyspace goes in the text, in bytes.
     pub(super) names: Vec<usize>,
     /// Whether it is SQL; else it is CQL.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_sql: bool,
 }
 

@@ -27,7 +27,6 @@ pub struct SqlStep {
     /// Which of [`Sql::markers`] each of these is.
     pub parameters: Vec<usize>,
     /// Whether it is an `INSERT` that no `ON CONFLICT` turns into something else.
-    #[serde(default)]
     pub(crate) adds_rows: bool,
 }
 

@@ -32,7 +32,6 @@ pub struct Statement {
     /// `None`: it is no batch.
     pub batch: Option<Batch>,
     /// Of SQL: what is sent for it; `None`: its text is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<Sql>,
     /// What the text shows of each marker.
     pub(crate) slots: Vec<Slot>,

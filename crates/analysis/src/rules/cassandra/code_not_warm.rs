@@ -20,7 +20,7 @@ pub struct CodeNotWarm {
 /// Compilers used more than this share of the database's CPU time in the window (practice). A Cassandra whose code is
 /// compiled shows 1 to 2 %; at 5 % the code that is not compiled yet costs a multiple of that: what compilers use is
 /// the smaller part of what is missing.
-pub const COMPILER_SHARE_MAX: f64 = 0.05;
+const COMPILER_SHARE_MAX: f64 = 0.05;
 
 /// A database that used less than this share of its CPUs was not held back by its code, whatever part of little its
 /// compilers took (practice).

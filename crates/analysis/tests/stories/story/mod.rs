@@ -38,7 +38,7 @@ pub fn existing(watched: Vec<WatchedNode>) -> SetupAt {
 
 /// Where a provider runs configurations, on 1:16 models wherever that can be.
 pub fn place(provider: Provider) -> Place {
-    let model = json!({"scale": 16.0, "page_cache_bytes": null});
+    let model = json!({"scale": 16.0, "page_cache_bytes": null, "page_cache": "same-share"});
     let emulated =
         |machines: Value| json!({"emulated": {"model": model, "volumes": "throttled", "machines": machines}});
     let place = match provider {
@@ -47,7 +47,8 @@ pub fn place(provider: Provider) -> Place {
             emulated(json!({"hosts": {"database": [], "client": [], "ssh": experiment::SshFiles::default()}}))
         }
         Provider::Aws => json!({"bought": {"sites": [], "public_address": false, "ssh_user": "admin", "tags": {},
-            "lifetime_s": 1800, "ready_timeout_s": 900, "capacity_wait_s": 900, "batches": [], "initialisations": []}}),
+            "lifetime_s": 1800, "ready_timeout_s": 900, "capacity_wait_s": 900, "batches": [], "initialisations": [],
+            "pairs": []}}),
         Provider::Simulated => json!({"simulated": {"model": model, "truth": experiment::Truth::default()}}),
         Provider::Imported => json!("imported"),
     };
@@ -141,8 +142,8 @@ pub fn record(reported: Reported) -> TrialRecord {
         "client": {"warmup_s": 20.0, "measured_s": SECONDS, "operations_sent": reported.operations,
             "completed": {"read": reads, "update": reported.operations - reads}, "errors": {},
             "client_cpu_s": reported.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000,
-            "send_lag_us": null, "threads": 1, "notes": []},
-        "clients": {}, "clocks": {}, "faults": [],
+            "send_lag_us": null, "threads": 1, "notes": [], "first_errors": {}},
+        "modified": [], "data_volumes": {}, "clients": {}, "clocks": {}, "faults": [],
         "nodes": [{"host": "database", "cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29,
             "page_cache_budget_bytes": 1 << 28, "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32,
             "settings": experiment::SettingsInForce::NONE, "others": [],

@@ -35,7 +35,7 @@ impl Measure {
     }
 
     /// Whether more is better.
-    pub fn is_more_better(&self) -> bool {
+    fn is_more_better(&self) -> bool {
         !matches!(self, Self::Latency { .. })
     }
 

@@ -1,0 +1,178 @@
+//! What a reader must know before believing a recommendation.
+
+use experiment::{DiskTooSmall, VolumeRole};
+use serde::{Deserialize, Serialize};
+
+use super::bound::LimitedHere;
+use super::candidate::FleetOf;
+use crate::rule::Rule;
+
+/// What a reader must know before believing the recommendation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "doubt")]
+pub enum Doubt {
+    /// Nodes whose disks have no room for their part of the data at full scale: nobody would buy them.
+    DiskTooSmall {
+        /// Those of these configurations.
+        configurations: Vec<DiskTooSmall>,
+    },
+    /// A bound on latency decided, and latencies are those of a 1:N model.
+    LatencyInModel {
+        /// N.
+        scale: f64,
+    },
+    /// The evidence is simulated.
+    Simulated,
+    /// The evidence is that of other tools.
+    Imported,
+    /// Others could measure on the same machine meanwhile, as far as the user was concerned.
+    Beside {
+        /// Who did when the run began, in words.
+        others: Vec<String>,
+    },
+    /// What runs the database has options besides those of iopslab.
+    RuntimeOptions {
+        /// In its own words, such as `TieredStopAtLevel=1`.
+        options: Vec<String>,
+    },
+    /// A 1:N model.
+    Scale {
+        /// N.
+        scale: f64,
+    },
+    /// Page caches that are expected to miss more often, or less, in the model than at full scale.
+    ModelMisses {
+        /// Where.
+        all: Vec<MissesInModel>,
+        /// Whether `page_cache = "same-misses"` would keep all of them.
+        can_be_kept: bool,
+        /// The database's own memory for pages, which is left out of it, and with it what updates read;
+        /// `shared_buffers`.
+        own_buffers: Option<String>,
+    },
+    /// Configurations that have more CPUs than their part of this machine's, because a database cannot be given less,
+    /// compared with cells that CPUs limited: no verdict rests on that.
+    CpusRaised {
+        /// Which.
+        configurations: Vec<String>,
+        /// The largest N at which each has its part.
+        most_scale: f64,
+    },
+    /// Cells that this machine limited rather than what is emulated on it: their ratios to others are bounds.
+    LimitedHere {
+        /// Which configurations, and by what; each once.
+        all: Vec<LimitedHere>,
+    },
+    /// Trials too short to judge whether they had stabilised: half of the valid ones or more.
+    TooShort {
+        /// How many.
+        trials: u64,
+        /// Of how many valid.
+        valid: u64,
+    },
+    /// Workloads that write, and no checkpoint of the database in half of their trials or more: production writes what
+    /// was not measured.
+    NoCheckpoint {
+        /// Of these configurations.
+        configurations: Vec<String>,
+    },
+    /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost
+    /// with the instance.
+    LocalDisks {
+        /// Which.
+        configuration: String,
+    },
+    /// Trials that are missing.
+    Missing {
+        /// How many.
+        trials: u64,
+        /// Of how many.
+        planned: u64,
+    },
+    /// Trials that enter no figure.
+    Invalid {
+        /// How many.
+        trials: u64,
+        /// Of how many in place.
+        done: u64,
+    },
+    /// Suspect findings about the cells that the answer rests on.
+    Findings {
+        /// Rules and how often each fired.
+        rules: Vec<(Rule, u64)>,
+    },
+    /// Volumes that started with burst credits by choice.
+    BurstStart {
+        /// Configuration and volume.
+        volumes: Vec<(String, VolumeRole)>,
+    },
+    /// Some places are not decided although the recommendation contradicts none.
+    PlacesUndecided {
+        /// How many.
+        places: u64,
+    },
+    /// More of a cheaper configuration would carry the demand for less, if throughput grows with their number.
+    FleetCheaper {
+        /// Which.
+        configuration: String,
+        /// How many and for how much.
+        fleet: FleetOf,
+    },
+    /// A rate that is shown to miss the objective lies below one that is shown to meet it.
+    NotMonotone {
+        /// Of this configuration, ...
+        configuration: String,
+        /// ... under this workload.
+        workload: String,
+        /// The lowest rate that misses it, operations per second.
+        missed_ops_per_s: f64,
+        /// The highest that meets it.
+        met_ops_per_s: f64,
+    },
+    /// What excludes configurations is the most that a 1:N model's closed loop did, which one short probe has measured.
+    ClosedLoopOnce {
+        /// These configurations.
+        configurations: Vec<String>,
+    },
+    /// Repeating stopped by itself.
+    Stopped {
+        /// Why.
+        why: String,
+    },
+    /// Cells of which the user wanted no more trials while the run was under way.
+    Skipped {
+        /// Which, in the order of the plan.
+        cells: Vec<SkippedCell>,
+    },
+    /// Configurations were measured in several batches of machines: at different times, or at different sites.
+    Batches {
+        /// Configurations that were measured together, with the site where they were.
+        batches: Vec<(Vec<String>, Option<String>)>,
+    },
+}
+
+/// How often a configuration misses its page cache under a workload, by the model of page caches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissesInModel {
+    /// Which configuration.
+    pub configuration: String,
+    /// Under which workload.
+    pub workload: String,
+    /// Reads that miss for each operation, of the model's records and page cache, ...
+    pub in_model: f64,
+    /// ... and of those at full scale.
+    pub at_full_scale: f64,
+    /// The one over the other: how many times as often as at full scale volumes are read for an operation.
+    pub factor: f64,
+}
+
+/// A cell that the user skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedCell {
+    /// Which.
+    pub cell: String,
+    /// Trials of it that are in place.
+    pub done: u64,
+    /// Trials of it that were planned.
+    pub planned: u64,
+}
