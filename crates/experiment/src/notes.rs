@@ -7,7 +7,8 @@ use catalog::{Catalog, VolumeRequest, through_cards};
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Sentence, Setup, VolumeKind, cpu_share, judged, model_notes, pricing, read_size, setups, versions, volume_server,
+    Sentence, Setup, SetupAt, VolumeKind, cpu_share, judged, model_notes, pricing, read_size, setups, versions,
+    volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -71,24 +72,35 @@ pub fn static_notes(
             ));
         }
     }
-    for setup in setups(experiment).iter().filter(|s| s.at.is_started()) {
-        // What each node holds of it.
-        let share = setup.placement.share_per_node();
-        let payload = share * experiment.dataset.payload_bytes() as f64 / place.scale();
-        let budget = setup.page_cache_budget_bytes as f64;
-        if payload <= budget && !experiment.caches.ask_for_memory() {
-            let words = format!(
-                "the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
-                payload / catalog::MIB,
-                budget / catalog::MIB
-            );
-            let message = Sentence::about(&setup.configuration, words);
-            let advice = "This is no test of storage; load more records or allow less memory";
-            let note = Note::new("data_fits_page_cache", message, advice);
-            notes.push(note.with([("payload_bytes", payload), ("page_cache_budget_bytes", budget)]));
-        }
-    }
+    notes.extend(setups(experiment).iter().filter_map(|setup| fits_memory(experiment, setup)));
     grouped(notes)
+}
+
+/// A data set that is read from the page cache that a node gets, or from the memory that is stated of somebody else's.
+fn fits_memory(experiment: &Experiment, setup: &Setup) -> Option<Note> {
+    let budget = setup.page_cache_budget_bytes as f64;
+    let (what, key, memory, advice) = match &setup.at {
+        SetupAt::Shared | SetupAt::Bought { .. } => {
+            ("page cache", "page_cache_budget_bytes", budget, "load more records or allow less memory")
+        }
+        SetupAt::Existing { .. } => {
+            ("memory that is stated", "memory_bytes", setup.memory_limit_bytes as f64, "load more records")
+        }
+        SetupAt::Imported { .. } => return None,
+    };
+    // What each node holds of it.
+    let share = setup.placement.share_per_node();
+    let payload = share * experiment.dataset.payload_bytes() as f64 / experiment.place.scale();
+    (payload <= memory && !experiment.caches.ask_for_memory()).then(|| {
+        let words = format!(
+            "the data set ({:.0} MiB) fits the {what} ({:.0} MiB): reads will be served from memory",
+            payload / catalog::MIB,
+            memory / catalog::MIB
+        );
+        let message = Sentence::about(&setup.configuration, words);
+        let note = Note::new("data_fits_page_cache", message, format!("This is no test of storage; {advice}"));
+        note.with([("payload_bytes", payload), (key, memory)])
+    })
 }
 
 /// Versions that are not released yet: an alpha is called one.

@@ -52,9 +52,10 @@ pub fn in_model(of: f64) -> String {
     when(of != 1.0, || format!(" in the {} model", scale(of)))
 }
 
-/// When a run began, from the end of its name (`quickstart-20260102T030405Z`): `2026-01-02 03:04 UTC`.
+/// When a run began, from the end of its name (`quickstart-20260102T030405Z`; a second one of that second has `-2`
+/// behind it): `2026-01-02 03:04 UTC`.
 pub fn begun(run: &str) -> Option<String> {
-    let stamp = run.rsplit('-').next()?.strip_suffix('Z')?;
+    let stamp = run.rsplit('-').take(2).find_map(|part| part.strip_suffix('Z'))?;
     let (day, time) = stamp.split_once('T')?;
     let is_number = |text: &str, length: usize| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
     (is_number(day, 8) && is_number(time, 6)).then(|| {

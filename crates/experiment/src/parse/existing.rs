@@ -3,6 +3,7 @@
 use toml::Value;
 use workload::{Definition, OperationKind};
 
+use super::beside::FindFile;
 use super::hosts::{client_names, ssh_name};
 use super::inline::table;
 use crate::mistakes::Collector;
@@ -187,14 +188,39 @@ fn without_cluster(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
     );
 }
 
+/// Files that a run would look for, and not find.
+fn missing_files(target: &raw::Target, find: FindFile<'_>, mistakes: &mut Collector<'_>) {
+    let keys = [
+        ("password_file", &target.password_file),
+        ("ssh_config", &target.ssh_config),
+        ("binary_x86_64", &target.binary_x86_64),
+        ("binary_aarch64", &target.binary_aarch64),
+    ];
+    let help = "paths are relative to the experiment file";
+    for (key, given) in keys.into_iter().filter_map(|(key, given)| Some((key, given.as_ref()?))) {
+        if let Err(why) = find(given) {
+            mistakes.add(given.span(), format!("`{key}`: {why}"), help);
+        }
+    }
+    let Some(tls) = &target.tls else { return };
+    for key in ["ca_file", "client_cert", "client_key"] {
+        let Some(Err(why)) = tls.get(key).and_then(Value::as_str).map(find) else { continue };
+        mistakes.add_within(&tls.span(), key, format!("`{key}`: {why}"), help);
+    }
+}
+
 /// What is stated and cannot be with a cluster that exists, or without one.
 pub(super) fn fits(
     (file, product): (&raw::Experiment, &Product),
     configurations: &[Option<Configuration>],
     workloads: &[Option<Definition>],
+    find: FindFile<'_>,
     mistakes: &mut Collector<'_>,
 ) {
     let Some(hosts) = file.existing() else { return without_cluster(file, mistakes) };
+    if let Some(target) = &file.target {
+        missing_files(target, find, mistakes);
+    }
     if product.lacks(Lack::Clusters) {
         is_one_server(file, product, mistakes);
     }
