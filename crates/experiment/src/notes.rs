@@ -7,7 +7,7 @@ use catalog::{Catalog, VolumeRequest, through_cards};
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Sentence, Setup, SetupAt, VolumeKind, cpu_share, judged, model_notes, pricing, read_size, setups, versions,
+    Sentence, Setup, SetupAt, VolumeKind, cpu_share, judged, listed, model_notes, pricing, read_size, setups, versions,
     volume_server,
 };
 
@@ -34,6 +34,7 @@ pub fn static_notes(
     notes.extend(judged::notes(&experiment.load, place.scale(), place.truth()));
     notes.extend(judged::rates_below_demand(&experiment.load, experiment.objective.as_ref()));
     notes.extend(node_faults(experiment));
+    notes.extend(one_latency(experiment));
     notes.extend(loopback_of_clients(experiment));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
@@ -128,6 +129,26 @@ fn at_a_crash(experiment: &Experiment) -> Vec<Note> {
         Note::new("risk_at_a_crash", Sentence::about(&configuration.name, risk.what), advice)
     });
     notes.collect()
+}
+
+/// Volumes of several kinds in a simulation, whose truth has one time of a request for all.
+fn one_latency(experiment: &Experiment) -> Option<Note> {
+    let truth = experiment.place.truth()?;
+    let mut kinds: Vec<&str> = Vec::new();
+    for kind in experiment.configurations.iter().map(|c| c.data_volume.kind.name()) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    (kinds.len() > 1).then(|| {
+        let message = format!(
+            "simulated volumes differ in IOPS, MiB/s and burst credits alone: a request to {} takes device_us = {} \
+             without waiting",
+            listed(&kinds),
+            truth.device_us
+        );
+        Note::new("one_latency", message, "Latencies by type are in a run on this machine, where volumes are served")
+    })
 }
 
 /// A contact point that is another machine for each client.
