@@ -19,6 +19,41 @@ pub(super) fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<ExistingCluster> {
     let is_cql = *product == *PRODUCTS[0];
+    let keyspace = keyspace(hosts, target, is_cql, mistakes);
+    let passwords = passwords(target, mistakes);
+    let said = if is_cql { in_cql(target, mistakes) } else { in_postgresql(hosts, target, mistakes) };
+    let own = |given: &Option<Spanned<String>>| given.as_deref().cloned();
+    let name = |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name, name.span(), mistakes);
+    let clients = target.client.as_ref();
+    let clients = clients.map_or(Some(Vec::new()), |given| client_names("[target]", given, name, mistakes));
+    let tls = target.tls.as_ref().and_then(|given| tls(given, mistakes));
+    passwords?;
+    said?;
+    Some(ExistingCluster {
+        hosts: hosts.get_ref().clone(),
+        keyspace: keyspace?,
+        dbname: own(&target.dbname),
+        data_centre: own(&target.data_centre),
+        user: own(&target.user),
+        password_file: own(&target.password_file),
+        password_env: own(&target.password_env),
+        tls,
+        clients: clients?,
+        ssh: SshFiles {
+            ssh_config: own(&target.ssh_config),
+            binary_x86_64: own(&target.binary_x86_64),
+            binary_aarch64: own(&target.binary_aarch64),
+        },
+    })
+}
+
+/// Where the data set goes: a keyspace, or of PostgreSQL a schema.
+fn keyspace(
+    hosts: &Spanned<Vec<String>>,
+    target: &raw::Target,
+    is_cql: bool,
+    mistakes: &mut Collector<'_>,
+) -> Option<String> {
     let (key, stated) = if is_cql { ("keyspace", &target.keyspace) } else { ("schema", &target.schema) };
     let Some(keyspace) = stated else {
         return mistakes.refuse(
@@ -33,28 +68,7 @@ pub(super) fn check(
         let help = "lower-case letters, digits and _, at most 48, a letter first";
         return mistakes.refuse(keyspace.span(), format!("`{keyspace}` is no name of a {key} here"), help);
     }
-    passwords(target, mistakes)?;
-    let said = if is_cql { in_cql(target, mistakes) } else { in_postgresql(hosts, target, mistakes) };
-    said?;
-    let own = |given: &Option<Spanned<String>>| given.as_deref().cloned();
-    let name = |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name, name.span(), mistakes);
-    let clients = target.client.as_ref();
-    Some(ExistingCluster {
-        hosts: hosts.get_ref().clone(),
-        keyspace: keyspace.get_ref().clone(),
-        dbname: own(&target.dbname),
-        data_centre: own(&target.data_centre),
-        user: own(&target.user),
-        password_file: own(&target.password_file),
-        password_env: own(&target.password_env),
-        tls: target.tls.as_ref().and_then(|given| tls(given, mistakes)),
-        clients: clients.map_or(Some(Vec::new()), |given| client_names("[target]", given, name, mistakes))?,
-        ssh: SshFiles {
-            ssh_config: own(&target.ssh_config),
-            binary_x86_64: own(&target.binary_x86_64),
-            binary_aarch64: own(&target.binary_aarch64),
-        },
-    })
+    Some(keyspace.get_ref().clone())
 }
 
 /// A password has a user, and one place.

@@ -308,7 +308,8 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
             args.replication_factor = with.ask(question, typed)?;
         }
         if args.consistency.is_none() {
-            args.consistency = with.ask("What do requests wait for, such as quorum? [one]", str::parse::<Consistency>)?;
+            args.consistency =
+                with.ask("What do requests wait for, such as quorum? [one]", str::parse::<Consistency>)?;
         }
     }
     if args.read_share.is_none() {

@@ -124,8 +124,7 @@ pub(super) fn parsed(
     let (quotas, machine) = (&quotas, Some(this_machine()));
     // Files that nobody keeps a copy of are looked for where the plan has them.
     let files = ParseContext::files(&read);
-    let beside =
-        ParseContext { recording: &recording, snapshot: &snapshot, quotas, client, machine, ..files };
+    let beside = ParseContext { recording: &recording, snapshot: &snapshot, quotas, client, machine, ..files };
     experiment::parse(catalog, name, text, &beside, purpose).map_err(Failure::mistakes)
 }
 
