@@ -309,6 +309,10 @@ settings = {{ {section} = {{ {key} = {} }} }}
     )
 }
 
+const OF_CLUSTER: &str = "# A node of a cluster of N does more than an N-th of what clients ask: operations x (read x \
+                          replicas that a read\n# waits for + update x copies) / N. nodes = N in each configuration \
+                          measures the cluster itself.\n";
+
 fn workload_and_load(draft: &Draft) -> String {
     let read = (draft.read_share * 1e4).round() / 1e4;
     let update = ((1.0 - read) * 1e4).round() / 1e4;
@@ -326,6 +330,9 @@ fn workload_and_load(draft: &Draft) -> String {
             draft.measured()
         ),
     };
+    // Whoever has watched a cluster counted what one of its nodes does.
+    let is_alone = draft.nodes == 1 && !draft.product.lacks(Lack::Clusters) && draft.origins.load.is_empty();
+    let of_cluster = if is_alone { OF_CLUSTER } else { "" };
     format!(
         "
 {}[[workload]]
@@ -336,7 +343,7 @@ update = {update}
 volume, \"latest\" reads what is new.
 distribution = \"zipfian\"
 
-{}[load]
+{}{of_cluster}[load]
 {level}
 warmup_s = 20
 duration_s = {ROOMY_S}                # a steady state takes at least {JUDGED_FROM_S} s to judge

@@ -107,6 +107,9 @@ fn a_cluster_is_drafted_as_the_cluster_that_it_is() {
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
+    let (one, _, _) = drafted(&draft(1, 1, None));
+    let formula = "operations x (read x replicas that a read\n# waits for + update x copies) / N.";
+    assert_eq!((one.contains(formula), text.contains(formula)), (true, false), "{one}");
     // All nodes run on this machine, none with less than the least share.
     for setup in &experiment::setups(&experiment) {
         assert_eq!((setup.cpus, plan.scale()), (0.25, 32.0), "{text}");

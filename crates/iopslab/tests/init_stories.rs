@@ -122,6 +122,11 @@ fn a_demand_and_a_bound_on_latency_are_in_force_and_a_model_is_named() {
     };
     let demand = init(&lab, &["--demand", "5000", "--out", "demand.toml"]);
     assert!(demand.status.success(), "{}", words(&demand));
+    assert!(words(&demand).contains("note: one node is measured"), "{}", words(&demand));
+    let cluster = init(&lab, &["--demand", "5000", "--nodes", "3", "--out", "cluster.toml"]);
+    assert!(!words(&cluster).contains("one node is measured"), "{}", words(&cluster));
+    let placement = &planned("cluster.toml")["setups"][0]["placement"];
+    assert_eq!((&placement["nodes"], &placement["replication_factor"]), (&3.into(), &3.into()));
     let objective = &planned("demand.toml")["plan"]["objective"];
     assert_eq!((&objective["throughput"], &objective["headroom"]), (&5000.0.into(), &0.3.into()));
 

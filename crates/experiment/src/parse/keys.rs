@@ -47,10 +47,9 @@ fn typed(mut document: Spanned<DeTable<'_>>, mistakes: &mut Collector<'_>) -> Op
         };
         mistakes.add(span.clone(), message, help);
         if let Some(number) = meant {
-            let mut document: Spanned<DeTable<'_>> = document;
+            let mut with_number: Spanned<DeTable<'_>> = document;
             let value = DeValue::parse(&number).ok()?.into_inner();
-            let is_put = put(document.get_mut(), &span, &value);
-            return if is_put { typed(document, mistakes) } else { None };
+            return if put(with_number.get_mut(), &span, &value) { typed(with_number, mistakes) } else { None };
         }
         let (_, valid) = unknown?;
         // What belongs elsewhere was not meant for a key here.

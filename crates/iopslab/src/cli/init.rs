@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use experiment::{Arrivals, Consistency, Draft, Experiment, LoadLevel, Mistake, Origins, PRODUCTS, RecordShape};
+use experiment::{
+    Arrivals, Consistency, Draft, Experiment, Lack, LoadLevel, Mistake, Origins, PRODUCTS, RecordShape,
+};
 use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
@@ -119,11 +121,11 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     let (text, experiment) = drafted(&catalog, &args, machine::cpus() as f64)?;
     if to_stdout {
         print!("{text}");
-        tell_of_latency(&args, &experiment);
+        tell(&args, &experiment);
         return Ok(());
     }
     write(&args.out, args.force, &text)?;
-    tell_of_latency(&args, &experiment);
+    tell(&args, &experiment);
     let out = args.out.display();
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "experiment": args.out }))),
@@ -132,8 +134,17 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A bound that a model does not always decide must not surprise after the run.
-fn tell_of_latency(args: &InitArgs, experiment: &Experiment) {
+/// What must not surprise after the run: a bound that a model does not always decide, and load that is a cluster's.
+fn tell(args: &InitArgs, experiment: &Experiment) {
+    let is_asked = args.rate.is_some() || args.demand.is_some();
+    let has_clusters = !experiment.target.database.product().lacks(Lack::Clusters);
+    if args.nodes.is_none() && is_asked && has_clusters {
+        eprintln!(
+            "note: one node is measured, and asked for all of --rate and --demand. Of N nodes each does operations x \
+             (read x replicas that a read waits for + update x copies) / N; --nodes, --rf and --consistency measure \
+             the cluster"
+        );
+    }
     let scale = experiment.place.scale();
     if let Some(ms) = args.p99.filter(|_| scale > 1.0) {
         eprintln!(
