@@ -565,3 +565,16 @@ pub fn code_warmup(shape: &TrialShape) -> String {
     let seconds = shape.rest_max_s;
     when(seconds != 0.0, || format!("at most {} until the database is at rest + ", duration(seconds)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::begun;
+
+    #[test]
+    fn the_second_run_of_a_second_began_in_it_too() {
+        for run in ["a-20260102T030405Z", "a-b-20260102T030405Z-2"] {
+            assert_eq!(begun(run).as_deref(), Some("2026-01-02 03:04 UTC"), "{run}");
+        }
+        assert_eq!([begun("a"), begun("a-2"), begun("a-Z")], [None, None, None]);
+    }
+}
