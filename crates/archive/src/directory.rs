@@ -59,7 +59,8 @@ impl Drop for RunLock<'_> {
 }
 
 impl RunDirectory {
-    /// Makes `parent/<name>-<utc_stamp>/` with its frozen inputs, and locks it.
+    /// Makes `parent/<name>-<utc_stamp>/` with its frozen inputs, and locks it; `<name>-<utc_stamp>-2/` where another
+    /// run began in that second.
     ///
     /// The experiment is the text of the file, and the texts of those that it names by their names.
     ///
@@ -76,12 +77,7 @@ impl RunDirectory {
         environment: &impl Serialize,
     ) -> Result<Self> {
         create_directories(parent)?;
-        let path = parent.join(plain_name(&format!("{name}-{utc_stamp}"))?);
-        let permissions = if is_shared { SHARED } else { PRIVATE };
-        DirBuilder::new().mode(permissions).create(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::AlreadyExists => RunError::Exists { path: path.clone() },
-            _ => RunError::file("create", &path, e),
-        })?;
+        let path = make_free(parent, plain_name(&format!("{name}-{utc_stamp}"))?, is_shared)?;
         let mut writer = JournalWriter::open(&path, &path.join(JOURNAL))?;
         create_directories(&path.join(TRIALS))?;
         let mut inputs = vec![
@@ -355,4 +351,20 @@ impl RunDirectory {
     pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {
         replace(&self.path, name, bytes)
     }
+}
+
+/// Makes the directory of a new run by this name, or by the first free one after it.
+fn make_free(parent: &Path, name: &str, is_shared: bool) -> Result<PathBuf> {
+    let mut builder = DirBuilder::new();
+    builder.mode(if is_shared { SHARED } else { PRIVATE });
+    let mut path = parent.join(name);
+    for nth in 2_u32.. {
+        match builder.create(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                path = parent.join(format!("{name}-{nth}"));
+            }
+            made => return made.map(|()| path.clone()).map_err(|error| RunError::file("create", &path, error)),
+        }
+    }
+    Err(RunError::BadName { name: name.to_owned() })
 }

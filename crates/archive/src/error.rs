@@ -33,9 +33,6 @@ pub enum RunError {
         #[source]
         source: io::Error,
     },
-    /// The directory of a new run is there already.
-    #[error("{path} exists already; wait a second and start again, or continue it with `iopslab run --resume {path}`")]
-    Exists { path: PathBuf },
     /// Not a run directory, or one whose creation was cut off.
     #[error(
         "{path} is not a run directory: it has no plan.json; give a directory that `iopslab run` made, \

@@ -5,8 +5,10 @@
 //!
 //! * `scale` divides IOPS, CPUs and data by N, so that the largest instance takes at most half of this machine's CPUs;
 //!   the client needs the others.
-//! * An objective for latency is in force only at `scale = 1`: in a 1:N model a queue in front of a volume takes N
-//!   times as long. At a larger scale it stands in the file as a comment that says so.
+//! * All nodes of a cluster run on this machine, each with its part of the model, so that load and demand are what
+//!   clients ask of the whole cluster.
+//! * In a 1:N model a queue in front of a volume takes N times as long: a bound on latency is in force, and a comment
+//!   says what the analysis makes of it (`docs/method.md`).
 //! * Where the data are still too many to load in minutes, data and page cache are reduced together. What counts is how
 //!   many reads reach the volume. The share of the data that the page cache holds decides that, and how many records
 //!   there are: so the file states how many these stand for, and has page caches of the size that misses as often.
@@ -16,10 +18,11 @@ mod origins;
 use catalog::{Catalog, ClusterRequest, GIB};
 use product::{Lack, Product};
 
+use crate::cpu_share::LEAST_CPUS;
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
 use crate::ordered::{memory_limit_gib, name, quoted, volume};
 use crate::scale::LEAST_PAGE_CACHE;
-use crate::{DEFAULT_HEADROOM, LoadLevel};
+use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
 use origins::comment;
 pub use origins::{Origins, RecordShape};
@@ -33,16 +36,21 @@ pub struct Draft {
     pub question: String,
     /// The database.
     pub product: &'static Product,
-    /// What runs today, then what might replace it; one node of each, a data volume first and a commit-log volume
-    /// second.
+    /// What a node runs on today, then what might replace it; a data volume first and a commit-log volume second.
     pub configurations: Vec<ClusterRequest>,
+    /// Nodes of the cluster.
+    pub nodes: u32,
+    /// Copies that they keep of each record.
+    pub replication_factor: u32,
+    /// What requests wait for; `None`: it was not stated.
+    pub consistency: Option<Consistency>,
     /// Share of the operations that read; the others update.
     pub read_share: f64,
-    /// Bytes of data on one node.
+    /// Bytes of data on one node, copies included.
     pub data_bytes: f64,
-    /// Load on one node.
+    /// What clients ask of all nodes.
     pub load: LoadLevel,
-    /// Operations/s that one node has to carry at full scale.
+    /// Operations/s of clients that all nodes together have to carry at full scale.
     pub demand: Option<f64>,
     /// Greatest 99th percentile that is good enough, milliseconds.
     pub p99_ms: Option<f64>,
@@ -54,8 +62,23 @@ pub struct Draft {
     pub origins: Origins,
 }
 
-/// Data on this machine: the least that is worth loading, and the most that is loaded in minutes (at 15,000 to 30,000
-/// records a second, measured).
+impl Draft {
+    /// Bytes of the data set, each record counted once, for each byte on a node.
+    fn data_sets_of_a_node(&self) -> f64 {
+        f64::from(self.nodes) / f64::from(self.replication_factor)
+    }
+
+    /// What load and demand are of.
+    fn measured(&self) -> String {
+        match self.nodes {
+            1 => "one node".to_owned(),
+            nodes => format!("all {nodes} nodes together"),
+        }
+    }
+}
+
+/// Bytes of a node on this machine: the least that are worth loading, and the most that are loaded in minutes (at
+/// 15,000 to 30,000 records a second, measured).
 const LOCAL_BYTES: (f64, f64) = (500e6, 4e9);
 /// Largest 1:N that the file may state.
 const MOST_SCALE: f64 = 512.0;
@@ -63,7 +86,7 @@ const MOST_SCALE: f64 = 512.0;
 /// The model that this machine can carry.
 struct Model {
     scale: f64,
-    /// vCPUs of the largest instance.
+    /// vCPUs of all nodes of the largest instance.
     vcpus: f64,
     records: u64,
     /// Memory limit of each configuration, GiB, where data and page cache are reduced together.
@@ -76,10 +99,12 @@ struct Model {
 
 fn model(catalog: &Catalog, draft: &Draft) -> Model {
     let instances = || draft.configurations.iter().filter_map(|c| catalog.instance(&c.instance));
-    let vcpus = instances().map(|i| f64::from(i.vcpus)).fold(1.0, f64::max);
-    let room = (draft.machine_cpus / 2.0).max(0.5);
+    let of_one = instances().map(|i| f64::from(i.vcpus)).fold(1.0, f64::max);
+    let vcpus = of_one * f64::from(draft.nodes);
+    let room = (draft.machine_cpus / 2.0).max(2.0 * LEAST_CPUS);
     let mut scale = 1.0;
-    while vcpus / scale > room && scale < MOST_SCALE {
+    // Beyond the least share of a node a larger scale saves no CPU.
+    while vcpus / scale > room && of_one / scale >= 2.0 * LEAST_CPUS && scale < MOST_SCALE {
         scale *= 2.0;
     }
     let memories: Vec<u64> = instances().map(|i| (i.memory_gib * GIB) as u64).collect();
@@ -90,7 +115,7 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
     let wanted = (LEAST_PAGE_CACHE / least_share).clamp(LOCAL_BYTES.0, LOCAL_BYTES.1);
     let reduced_to = (divided > wanted).then(|| wanted / divided);
     let local = divided.min(wanted);
-    let thousands = (local / draft.record.bytes() / 1_000.0).round().max(1.0);
+    let thousands = (local * draft.data_sets_of_a_node() / draft.record.bytes() / 1_000.0).round().max(1.0);
     Model {
         scale,
         vcpus,
@@ -109,17 +134,28 @@ pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
     text += &dataset(draft, &model);
     for (i, (request, name)) in draft.configurations.iter().zip(&names).enumerate() {
         let origin = draft.origins.configurations.get(i).map_or(&[][..], Vec::as_slice);
-        text += &configuration(request, name, (i == 0, origin), model.memory_gib.get(i).copied().flatten());
+        text += &configuration(draft, request, name, (i == 0, origin), model.memory_gib.get(i).copied().flatten());
         text += &checkpoints(draft, i == 0);
     }
+    text += &variant(draft, &names);
     text += &workload_and_load(draft);
     text += &objective(draft, &model);
     text += &local(draft, &model);
     text
 }
 
-const CONSISTENCY: &str = "consistency = \"one\"           # one node is measured: \"quorum\" would wait for the \
-                           same single replica\n";
+/// What is not stated is stated where the product has it, so that it is seen.
+fn consistency(draft: &Draft) -> String {
+    let level = match draft.consistency {
+        None if !draft.product.has_consistency => return String::new(),
+        stated => stated.unwrap_or(Consistency::One),
+    };
+    let why = match draft.replication_factor {
+        1 => "one replica is measured: \"quorum\" would wait for the same one".to_owned(),
+        all => format!("waits for {} of {all} replicas; state what your clients ask for", level.replicas(all)),
+    };
+    format!("consistency = {:<16} # {why}\n", quoted(level.name()))
+}
 
 fn head(draft: &Draft, names: &[String]) -> String {
     format!(
@@ -140,17 +176,28 @@ database = {}
         quoted(&draft.question),
         quoted(names.first().map_or("", String::as_str)),
         quoted(draft.product.name),
-        if draft.product.has_consistency { CONSISTENCY } else { "" },
+        consistency(draft),
     )
 }
 
 fn dataset(draft: &Draft, model: &Model) -> String {
-    let local = model.records as f64 / model.scale * draft.record.bytes();
+    let local = model.records as f64 / model.scale * draft.record.bytes() / draft.data_sets_of_a_node();
+    let (here, copies) = match (draft.nodes, draft.replication_factor) {
+        (1, _) => ("on this machine", String::new()),
+        (nodes, replicas) => (
+            "on each node here",
+            format!(
+                "# Records count once: {data} on a node x {nodes} nodes / {replicas} replicas = {}.\n",
+                bytes(draft.data_bytes * draft.data_sets_of_a_node()),
+                data = bytes(draft.data_bytes),
+            ),
+        ),
+    };
     let why = match (model.reduced_to, model.cached_share) {
         (Some(share), Some(cached)) if cached < 1.0 => format!(
             "# You have {} on a node, and a page cache for {} of it. To load that would take hours: \
              here data and page\n\
-             # cache are {} of what divided by scale they would be, {} on this machine. \
+             # cache are {} of what divided by scale they would be, {} {here}. \
              The share of the data that memory\n\
              # can hold and the records that these stand for decide how many reads reach the volume.\n",
             bytes(draft.data_bytes),
@@ -161,11 +208,11 @@ fn dataset(draft: &Draft, model: &Model) -> String {
         (_, Some(cached)) if cached >= 1.0 => format!(
             "# The page cache of today's instance holds all of the {} on a node: volumes will hardly be read. \
              If that is\n\
-             # not what you see in production, the data are more than stated. On this machine: {}.\n",
+             # not what you see in production, the data are more than stated. Loaded {here}: {}.\n",
             bytes(draft.data_bytes),
             bytes(local)
         ),
-        _ => format!("# {} on a node, divided by scale: {} on this machine.\n", bytes(draft.data_bytes), bytes(local)),
+        _ => format!("# {} on a node, divided by scale: {} {here}.\n", bytes(draft.data_bytes), bytes(local)),
     };
     let RecordShape { fields, field_length } = draft.record;
     let record = match draft.record == RecordShape::default() && draft.origins.dataset.is_empty() {
@@ -174,13 +221,14 @@ fn dataset(draft: &Draft, model: &Model) -> String {
         false => format!("fields = {fields}\nfield_length = {field_length}"),
     };
     let stands_for = model.reduced_to.map_or_else(String::new, |_| {
-        let all = (draft.data_bytes / draft.record.bytes()).round().max(model.records as f64);
-        format!("stands_for_records = {}   # as many as you have on a node\n", grouped(all as u64))
+        let all = draft.data_bytes * draft.data_sets_of_a_node() / draft.record.bytes();
+        let all = all.round().max(model.records as f64);
+        format!("stands_for_records = {}   # as many as you have on {}\n", grouped(all as u64), draft.measured())
     });
     format!(
         "
 # Loaded once, and restored before every trial.
-{why}{}[dataset]
+{copies}{why}{}[dataset]
 records = {}
 {stands_for}{record}
 compressibility = 0.0          # share of a value that is constant text; 0: none of it can be compressed
@@ -191,6 +239,7 @@ compressibility = 0.0          # share of a value that is constant text; 0: none
 }
 
 fn configuration(
+    draft: &Draft,
     request: &ClusterRequest,
     name: &str,
     (is_current, origin): (bool, &[String]),
@@ -198,7 +247,11 @@ fn configuration(
 ) -> String {
     let mut text = String::from("\n");
     if is_current {
-        text += "# What money buys: one node each, today's first. `iopslab plan` shows what they cost.\n";
+        let nodes = match draft.nodes {
+            1 => "one node".to_owned(),
+            nodes => format!("{nodes} nodes"),
+        };
+        text += &format!("# What money buys: {nodes} each, today's first. `iopslab plan` shows what they cost.\n");
     }
     text += &comment(origin);
     text += &format!("[[configuration]]\nname = {}\ninstance = {}\n", quoted(name), quoted(&request.instance));
@@ -212,6 +265,9 @@ fn configuration(
     }
     if let Some(gib) = memory_gib {
         text += &format!("memory_limit_gib = {gib}        # leaves a page cache as much smaller as the data set is\n");
+    }
+    if (draft.nodes, draft.replication_factor) != (1, 1) {
+        text += &format!("nodes = {}\nreplication_factor = {}\n", draft.nodes, draft.replication_factor);
     }
     text
 }
@@ -232,21 +288,51 @@ fn checkpoints(draft: &Draft, is_first: bool) -> String {
     format!("{why}settings = {{ {section} = {{ {key} = {} }} }}\n", quoted(rules.least))
 }
 
+/// What costs no money, beside what runs today.
+fn variant(draft: &Draft, names: &[String]) -> String {
+    let rules = draft.product.checkpoints.filter(|_| draft.read_share < 1.0);
+    let (Some(rules), Some(today)) = (rules, names.first()) else { return String::new() };
+    let (section, key, value) = rules.smaller_log;
+    format!(
+        "
+# What costs no money, before what does: a smaller log, for some CPU. With a checkpoint in every trial it saves more \
+than on a server that
+# has few. Other settings become configurations in the same way.
+[[variant]]
+name = {}
+configurations = [{}]
+settings = {{ {section} = {{ {key} = {} }} }}
+",
+        quoted(key),
+        quoted(today),
+        quoted(value)
+    )
+}
+
+const OF_CLUSTER: &str = "# A node of a cluster of N does more than an N-th of what clients ask: operations x (read x \
+                          replicas that a read\n# waits for + update x copies) / N. nodes = N in each configuration \
+                          measures the cluster itself.\n";
+
 fn workload_and_load(draft: &Draft) -> String {
     let read = (draft.read_share * 1e4).round() / 1e4;
     let update = ((1.0 - read) * 1e4).round() / 1e4;
     let level = match draft.load {
         LoadLevel::Concurrency(n) => format!(
-            "# Requests in flight on one node. Latency follows from it; \
+            "# Requests in flight on {}. Latency follows from it; \
              rate = [N] shows latency at a load that is expected.\n\
-             concurrency = [{n}]"
+             concurrency = [{n}]",
+            draft.measured()
         ),
         LoadLevel::Rate { operations_per_s, .. } => format!(
-            "# Operations a second on one node, divided by scale; \
+            "# Operations a second on {}, divided by scale; \
              sent whether or not earlier ones have been answered.\n\
-             rate = [{operations_per_s}]"
+             rate = [{operations_per_s}]",
+            draft.measured()
         ),
     };
+    // Whoever has watched a cluster counted what one of its nodes does.
+    let is_alone = draft.nodes == 1 && !draft.product.lacks(Lack::Clusters) && draft.origins.load.is_empty();
+    let of_cluster = if is_alone { OF_CLUSTER } else { "" };
     format!(
         "
 {}[[workload]]
@@ -257,7 +343,7 @@ update = {update}
 volume, \"latest\" reads what is new.
 distribution = \"zipfian\"
 
-{}[load]
+{}{of_cluster}[load]
 {level}
 warmup_s = 20
 duration_s = {ROOMY_S}                # a steady state takes at least {JUDGED_FROM_S} s to judge
@@ -270,35 +356,36 @@ seed = 1
     )
 }
 
-/// The bounds that are in force; what is not stated, or not judged in this model, is a comment.
+/// The bounds that are in force; what is not stated is a comment.
 fn objective(draft: &Draft, model: &Model) -> String {
     let mut stated = Vec::new();
     let mut comments = Vec::new();
+    let whole = draft.measured();
     match draft.demand {
         Some(demand) => {
-            stated.push(format!("throughput = {demand}              # operations/s of one node of full size"));
+            stated.push(format!("throughput = {demand}              # operations/s of {whole} of full size"));
             stated.push(format!(
                 "headroom = {DEFAULT_HEADROOM}                 # share of its capacity that then stays free"
             ));
         }
-        None => comments.push("# throughput = 5000            # operations/s of one node of full size".to_owned()),
+        None => comments.push(format!("# throughput = 5000            # operations/s of {whole} of full size")),
     }
     let p99 = |ms: f64| format!("p99_ms = {ms}                    # 99th percentile of the worst operation kind");
-    match draft.p99_ms {
-        Some(ms) if model.scale <= 1.0 => stated.push(p99(ms)),
-        asked => {
-            if model.scale > 1.0 {
-                comments.push(format!(
-                    "# Latency is no objective at 1:{scale}: a queue in front of a volume takes {scale} times as long \
-                     as in production. Use\n\
-                     # this at scale = 1, on a machine with {} CPUs for the database:",
-                    model.vcpus,
-                    scale = model.scale,
-                ));
-            }
-            comments.push(format!("# {}", p99(asked.unwrap_or(10.0))));
-        }
+    let (of_latency, line) = match draft.p99_ms {
+        Some(ms) => (&mut stated, p99(ms)),
+        None => (&mut comments, format!("# {}", p99(10.0))),
+    };
+    if model.scale > 1.0 {
+        of_latency.push(format!(
+            "# At 1:{scale} a queue in front of a volume takes {scale} times as long as in production: a bound that is \
+             met is met, one that is\n\
+             # missed by less than {scale} times is not decided. To decide it: scale = 1, on a machine with {} CPUs \
+             for the database.",
+            model.vcpus,
+            scale = model.scale,
+        ));
     }
+    of_latency.push(line);
     let (what, table) = match stated.is_empty() {
         true => (
             "Without an objective, the answer is which configuration does the most for its money. \
@@ -321,10 +408,12 @@ fn local(draft: &Draft, model: &Model) -> String {
 
 [provider.local]
 # IOPS, MiB/s, CPUs, data and rates are divided by it: a model for a machine with {} CPUs, \
-half of them for the database.
+at most {} of them for the database.
 scale = {}
 ",
-        draft.machine_cpus, model.scale
+        draft.machine_cpus,
+        model.vcpus / model.scale,
+        model.scale
     );
     if model.scale > 1.0 || model.reduced_to.is_some() {
         text += "# Some keys are far more popular than others, and then the same share of fewer records misses more \

@@ -7,7 +7,8 @@ use catalog::{Catalog, VolumeRequest, through_cards};
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Sentence, Setup, VolumeKind, cpu_share, judged, model_notes, pricing, read_size, setups, versions, volume_server,
+    Sentence, Setup, SetupAt, VolumeKind, cpu_share, judged, listed, model_notes, pricing, read_size, setups, versions,
+    volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -33,6 +34,7 @@ pub fn static_notes(
     notes.extend(judged::notes(&experiment.load, place.scale(), place.truth()));
     notes.extend(judged::rates_below_demand(&experiment.load, experiment.objective.as_ref()));
     notes.extend(node_faults(experiment));
+    notes.extend(one_latency(experiment));
     notes.extend(loopback_of_clients(experiment));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
@@ -72,24 +74,35 @@ pub fn static_notes(
             ));
         }
     }
-    for setup in setups(experiment).iter().filter(|s| s.at.is_started()) {
-        // What each node holds of it.
-        let share = setup.placement.share_per_node();
-        let payload = share * experiment.dataset.payload_bytes() as f64 / place.scale();
-        let budget = setup.page_cache_budget_bytes as f64;
-        if payload <= budget && !experiment.caches.ask_for_memory() {
-            let words = format!(
-                "the data set ({:.0} MiB) fits the page cache ({:.0} MiB): reads will be served from memory",
-                payload / catalog::MIB,
-                budget / catalog::MIB
-            );
-            let message = Sentence::about(&setup.configuration, words);
-            let advice = "This is no test of storage; load more records or allow less memory";
-            let note = Note::new("data_fits_page_cache", message, advice);
-            notes.push(note.with([("payload_bytes", payload), ("page_cache_budget_bytes", budget)]));
-        }
-    }
+    notes.extend(setups(experiment).iter().filter_map(|setup| fits_memory(experiment, setup)));
     grouped(notes)
+}
+
+/// A data set that is read from the page cache that a node gets, or from the memory that is stated of somebody else's.
+fn fits_memory(experiment: &Experiment, setup: &Setup) -> Option<Note> {
+    let budget = setup.page_cache_budget_bytes as f64;
+    let (what, key, memory, advice) = match &setup.at {
+        SetupAt::Shared | SetupAt::Bought { .. } => {
+            ("page cache", "page_cache_budget_bytes", budget, "load more records or allow less memory")
+        }
+        SetupAt::Existing { .. } => {
+            ("memory that is stated", "memory_bytes", setup.memory_limit_bytes as f64, "load more records")
+        }
+        SetupAt::Imported { .. } => return None,
+    };
+    // What each node holds of it.
+    let share = setup.placement.share_per_node();
+    let payload = share * experiment.dataset.payload_bytes() as f64 / experiment.place.scale();
+    (payload <= memory && !experiment.caches.ask_for_memory()).then(|| {
+        let words = format!(
+            "the data set ({:.0} MiB) fits the {what} ({:.0} MiB): reads will be served from memory",
+            payload / catalog::MIB,
+            memory / catalog::MIB
+        );
+        let message = Sentence::about(&setup.configuration, words);
+        let note = Note::new("data_fits_page_cache", message, format!("This is no test of storage; {advice}"));
+        note.with([("payload_bytes", payload), (key, memory)])
+    })
 }
 
 /// Versions that are not released yet: an alpha is called one.
@@ -130,6 +143,26 @@ fn open_to_others(experiment: &Experiment) -> Option<Note> {
     );
     let advice = "Run it where all who reach that port may read them, or mask them before";
     Some(Note::new("own_data_open", message, advice))
+}
+
+/// Volumes of several kinds in a simulation, whose truth has one time of a request for all.
+fn one_latency(experiment: &Experiment) -> Option<Note> {
+    let truth = experiment.place.truth()?;
+    let mut kinds: Vec<&str> = Vec::new();
+    for kind in experiment.configurations.iter().map(|c| c.data_volume.kind.name()) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    (kinds.len() > 1).then(|| {
+        let message = format!(
+            "simulated volumes differ in IOPS, MiB/s and burst credits alone: a request to {} takes device_us = {} \
+             without waiting",
+            listed(&kinds),
+            truth.device_us
+        );
+        Note::new("one_latency", message, "Latencies by type are in a run on this machine, where volumes are served")
+    })
 }
 
 /// A contact point that is another machine for each client.

@@ -236,6 +236,24 @@ fn machines_are_measured_at_full_size() {
     assert_eq!(experiment::setups(&here)[1].at, SetupAt::Shared);
 }
 
+/// `iopslab init` states a heap for a model; a plan of the same file on AWS showed 1 GiB of 32 and did not say why.
+#[test]
+fn a_heap_that_was_stated_for_a_model_is_obeyed_on_aws_and_said() {
+    let of = |heap: &str| {
+        let experiment = planned(&(stated("") + "[provider.local]\n" + heap)).unwrap();
+        let notes = experiment::static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Aws), None);
+        let said = notes.into_iter().find(|note| note.rule == "heap_of_a_model").map(|note| note.to_string());
+        (experiment::setups(&experiment)[0].heap_bytes, said)
+    };
+    let (heap, said) = of("heap_mib = 1024\n");
+    assert_eq!(heap, 1 << 30);
+    let said = said.expect("a note");
+    assert!(said.contains("heap_mib = 1024 of [provider.local] is the heap on AWS, too"), "{said}");
+    assert!(said.contains("8192"), "{said}");
+    let (heap, said) = of("");
+    assert_eq!((heap, said), (8 << 30, None));
+}
+
 #[test]
 fn an_experiment_that_says_nothing_of_aws_is_planned_there_and_not_run() {
     let plan = planned(CLUSTER).unwrap();

@@ -24,6 +24,42 @@ fn a_key_of_another_table_is_named_with_it_and_once() {
     assert!(empty.contains("the key `load` is missing") && empty.contains("`iopslab init`"), "{empty}");
 }
 
+/// Mistakes came in rounds: one, and six more once it was mended.
+#[test]
+fn a_mistake_hides_no_other_that_does_not_depend_on_it() {
+    let said = |text: &str, expected: &[&str]| {
+        let message = refused(text).to_string();
+        for part in expected {
+            assert!(message.contains(part), "{part} is missing in:\n{message}");
+        }
+        // The number that was meant stands there for all the others.
+        assert_eq!(message.lines().filter(|line| line.starts_with("x.toml:")).count(), expected.len(), "{message}");
+    };
+    let text = GOOD
+        .replacen("records = 1000", "records = \"1M\"", 1)
+        .replacen("r4.4xlarge", "r4.4xlrage", 1)
+        .replacen("\"gp2\"", "\"gp22\"", 1)
+        .replacen("update = 0.2", "update = 0.3\ndistribution = \"zipfan\"", 1)
+        .replacen("[10]", "[\"10\"]\nduration_s = \"30s\"\nwarmup_s = -1", 1);
+    said(
+        &text,
+        &[
+            "records cannot be the text \"1M\"",
+            "unknown instance type `r4.4xlrage`",
+            "unknown volume type `gp22`",
+            "the proportions sum to 1.1",
+            "unknown distribution `zipfan`",
+            "concurrency cannot be the text \"10\"",
+            "duration_s cannot be the text \"30s\"",
+            "warmup_s cannot be -1",
+        ],
+    );
+    let target = "[target]\nhosts = [\"h:9042\"]\ndbname = \"app\"\npassword_env = \"a b\"\n[dataset]";
+    let parts =
+        ["`hosts` without `keyspace`", "`dbname` is for PostgreSQL", "`password_env` is the name of a variable"];
+    said(&with("[dataset]", target), &parts);
+}
+
 #[test]
 fn the_rule_of_a_volume_has_its_source_once() {
     let message = refused(&with("size_gib = 320", "size_gib = 320, iops = 5000")).to_string();

@@ -125,6 +125,33 @@ fn cpus_that_this_machine_lacks_are_reported_with_the_scale_that_fits() {
     );
 }
 
+/// A simulation has one time of a request for every kind of volume, and says so where that matters.
+#[test]
+fn volumes_of_several_kinds_are_said_to_have_one_latency_in_a_simulation() {
+    let of = |kind: &str| {
+        let other = format!("[[configuration]]\nname = \"b\"\ninstance = \"r4.4xlarge\"\ndata_volume = {kind}\n");
+        with("[[workload]]", &format!("{other}\n[[workload]]"))
+    };
+    let found = |text: String| note(&text, "one_latency", 64.0).map(|note| note.to_string());
+    let (same, unlike) = ("{ type = \"gp2\", size_gib = 640 }", "{ type = \"io1\", size_gib = 320, iops = 960 }");
+    let truth = "[provider.simulated]\ndevice_us = 400\n";
+    assert_eq!([found(of(unlike)), found(of(same) + truth)], [None, None]);
+    let said = found(of(unlike) + truth).unwrap();
+    assert!(said.contains("a request to gp2 and io1 takes device_us = 400"), "{said}");
+}
+
+/// A page cache is known where iopslab starts the database; elsewhere the memory that is stated.
+#[test]
+fn a_data_set_that_memory_holds_is_reported_of_a_cluster_of_somebody_else_too() {
+    let theirs = with("[dataset]", "[target]\nhosts = [\"h:9042\"]\nkeyspace = \"lab\"\n[dataset]");
+    for (text, what) in [(GOOD, "fits the page cache"), (theirs.as_str(), "fits the memory that is stated")] {
+        let found = note(text, "data_fits_page_cache", 64.0).unwrap().to_string();
+        assert!(found.contains(what) && found.contains("no test of storage"), "{found}");
+        let large = text.replace("records = 1000", "records = 200_000_000");
+        assert_eq!(note(&large, "data_fits_page_cache", 64.0), None, "200 GB beside 122 GiB");
+    }
+}
+
 /// A chunk of Cassandra 5 has 16 KiB: 125 MiB/s are 8,000 of them.
 #[test]
 fn iops_that_reads_of_the_expected_size_cannot_reach_are_reported_with_the_price_of_more_throughput() {

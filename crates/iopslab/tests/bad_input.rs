@@ -158,12 +158,32 @@ fn nodes_that_cannot_be_reached_are_refused_before_anything_begins() {
     target(&format!("ssh_config = \"nowhere\"\n{node}"));
     let (status, stderr) = said(&["run", "watched.toml"]);
     assert_eq!(status, Some(2), "{stderr}");
-    assert!(stderr.contains("[target]: cannot find nowhere"), "{stderr}");
+    assert!(stderr.contains("`ssh_config`: cannot find nowhere"), "{stderr}");
 
     target("");
     let (status, stderr) = said(&["clean", "--hosts", "watched.toml"]);
     assert_eq!(status, Some(2), "{stderr}");
     assert!(stderr.contains("[target] names no node to watch"), "{stderr}");
+}
+
+#[test]
+fn files_of_a_cluster_that_are_not_there_are_refused_at_their_lines_by_a_plan_too() {
+    let lab = Laboratory::new();
+    let target = "[target]\nhosts = [\"127.0.0.1:1\"]\nkeyspace = \"lab\"\nuser = \"bench\"\n\
+                  password_file = \"secret\"\ntls = { ca_file = \"ca.pem\" }\n[dataset]";
+    lab.write("theirs.toml", &on_one().replacen("[dataset]", target, 1));
+    for command in ["plan", "run"] {
+        let output = lab.output(&[command, "theirs.toml"]);
+        let stderr = unwrapped(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("`password_file`: cannot find secret"), "{stderr}");
+        assert!(stderr.contains("`ca_file`: cannot find ca.pem"), "{stderr}");
+    }
+    lab.write("secret", "word");
+    lab.write("ca.pem", "");
+    let plan = lab.exits(0, &["plan", "theirs.toml"]).stdout;
+    assert!(plan.contains("as it stands") && plan.contains("as stated"), "{plan}");
+    assert!(!plan.contains("on this machine"), "nothing runs here: {plan}");
 }
 
 #[test]

@@ -67,6 +67,7 @@ pub static POSTGRESQL: Product = Product {
     checkpoints: Some(CheckpointRules {
         setting: (CONF, CHECKPOINT_TIMEOUT),
         least: "30s",
+        smaller_log: (CONF, "wal_compression", "pglz"),
         interval_s: checkpoint_interval_s,
         log_share: checkpoint_log_share,
     }),

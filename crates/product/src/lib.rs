@@ -169,6 +169,9 @@ pub struct CheckpointRules {
     pub setting: (&'static str, &'static str),
     /// Its least value, as a file has it: in trials of a minute a checkpoint comes with it.
     pub least: &'static str,
+    /// Section, key and value of a setting that costs no money and makes the whole pages smaller that are logged after
+    /// a checkpoint.
+    pub smaller_log: (&'static str, &'static str, &'static str),
     /// Seconds from one to the next, by a node's settings.
     pub interval_s: fn(&Settings) -> f64,
     /// Share of the log's goal that is written until one comes earlier, by a node's settings.

@@ -72,6 +72,10 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
         // Clusters that are watched speak its protocol.
         product: PRODUCTS[0],
         configurations: [std::slice::from_ref(&today.request), cheaper, dearer].concat(),
+        // What is asked was counted on a node as a replica: one node is measured.
+        nodes: 1,
+        replication_factor: 1,
+        consistency: None,
         read_share,
         data_bytes,
         load: LoadLevel::Concurrency(IN_FLIGHT),

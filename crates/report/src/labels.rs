@@ -52,9 +52,10 @@ pub fn in_model(of: f64) -> String {
     when(of != 1.0, || format!(" in the {} model", scale(of)))
 }
 
-/// When a run began, from the end of its name (`quickstart-20260102T030405Z`): `2026-01-02 03:04 UTC`.
+/// When a run began, from the end of its name (`quickstart-20260102T030405Z`; a second one of that second has `-2`
+/// behind it): `2026-01-02 03:04 UTC`.
 pub fn begun(run: &str) -> Option<String> {
-    let stamp = run.rsplit('-').next()?.strip_suffix('Z')?;
+    let stamp = run.rsplit('-').take(2).find_map(|part| part.strip_suffix('Z'))?;
     let (day, time) = stamp.split_once('T')?;
     let is_number = |text: &str, length: usize| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
     (is_number(day, 8) && is_number(time, 6)).then(|| {
@@ -563,4 +564,17 @@ pub fn built(configurations: &[ConfigurationFacts]) -> &'static str {
 pub fn code_warmup(shape: &TrialShape) -> String {
     let seconds = shape.rest_max_s;
     when(seconds != 0.0, || format!("at most {} until the database is at rest + ", duration(seconds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begun;
+
+    #[test]
+    fn the_second_run_of_a_second_began_in_it_too() {
+        for run in ["a-20260102T030405Z", "a-b-20260102T030405Z-2"] {
+            assert_eq!(begun(run).as_deref(), Some("2026-01-02 03:04 UTC"), "{run}");
+        }
+        assert_eq!([begun("a"), begun("a-2"), begun("a-Z")], [None, None, None]);
+    }
 }

@@ -191,6 +191,7 @@ fn machines<'a>(plan: &Plan, setups: &'a Setups) -> Rows<&'a analysis::Setup> {
     let main_memory = plan.target.database.product().reports.main_memory.to_lowercase();
     let (database, limits) = match plan.place {
         Place::Bought(_) => ("Database\non its machine", "Volumes and\ntheir limits"),
+        Place::Existing(_) => ("Database\nas it stands", "Volumes\nas stated"),
         _ => ("Database\non this machine", "Volumes and their\nlimits on this machine"),
     };
     rows("", setups.iter())

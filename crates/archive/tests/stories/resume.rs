@@ -216,6 +216,15 @@ fn a_directory_without_a_plan_is_not_a_run() {
     assert!(matches!(refused, RunError::NotARun { .. }), "{refused}");
 }
 
+/// Two runs of one experiment within a second: the second failed by the first one's name.
+#[test]
+fn runs_that_begin_in_one_second_have_directories_of_their_own() {
+    let parent = tempfile::tempdir().unwrap();
+    let runs = [create(parent.path()), create(parent.path()), create(parent.path())];
+    let names = runs.each_ref().map(|run| run.path().file_name().unwrap().to_str().unwrap());
+    assert_eq!(names, ["story-20260102T030405Z", "story-20260102T030405Z-2", "story-20260102T030405Z-3"]);
+}
+
 #[test]
 fn a_path_that_cannot_be_written_fails_at_once() {
     let parent = tempfile::tempdir().unwrap();

@@ -4,6 +4,8 @@ use crate::{AwsQuotas, AwsSite, ClientCost, FoundSnapshot, QuotaNeeds, Recording
 
 /// Reads a file's text by its name.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+/// Says why a file is not there, by its name.
+pub(crate) type FindFile<'a> = &'a dyn Fn(&str) -> Result<(), String>;
 /// Reads a recording by its name.
 pub(crate) type ReadRecording<'a> = &'a dyn Fn(&str) -> Result<Recording, String>;
 /// Reads a snapshot of tables by the name of its directory.
@@ -15,6 +17,8 @@ pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<Aws
 pub struct ParseContext<'a> {
     /// The text of a YCSB file, relative to the experiment.
     pub file: ReadFile<'a>,
+    /// Whether a file is there that nobody reads here, such as one with a password, relative to the experiment.
+    pub there: FindFile<'a>,
     /// What was recorded in a file or directory, relative to the experiment.
     pub recording: ReadRecording<'a>,
     /// What is in a snapshot of tables, in a directory relative to the experiment.
@@ -34,10 +38,11 @@ impl<'a> ParseContext<'a> {
         Self::files(&|_| Err("no other file is read here".to_owned()))
     }
 
-    /// Files alone: nobody asks AWS.
+    /// Files alone: nobody asks AWS, and what is not read may be anywhere.
     pub fn files(file: ReadFile<'a>) -> Self {
         Self {
             file,
+            there: &|_| Ok(()),
             recording: &|_| Err("no recording is read here".to_owned()),
             snapshot: &|_| Err("no snapshot is read here".to_owned()),
             quotas: &|_, _| Err("nobody asks AWS here".to_owned()),

@@ -167,7 +167,7 @@ fn volume(
             let raw = table(given, key, mistakes)?;
             let members = members::check(&given.span(), &raw, key, mistakes);
             let volume = match &raw.kind {
-                Some(kind) => of_type(catalog, given.span(), kind, &raw, (instance?, local), mistakes),
+                Some(kind) => of_type(catalog, given.span(), kind, &raw, (instance, local), mistakes),
                 None => explicit_volume::check(given.span(), &raw, local, mistakes),
             };
             let (count, layout) = members?;
@@ -223,7 +223,7 @@ fn of_type(
     span: Range<usize>,
     kind: &str,
     raw: &raw::Volume,
-    (instance, local): (&Instance, &LocalSettings),
+    (instance, local): (Option<&Instance>, &LocalSettings),
     mistakes: &mut Collector<'_>,
 ) -> Option<ConfiguredVolume> {
     let Ok(kind) = kind.parse::<VolumeType>() else {
@@ -246,11 +246,13 @@ fn of_type(
             None
         }
         Ok(resolved) => {
+            let (limits, burst, byte_burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
+            // Of an unknown one, which is reported, nothing more can be said.
+            let instance = instance?;
             // What an instance without Nitro lets through: below what is bought, which is what the volume is.
             let machine = catalog.instance(&instance.label).filter(|_| instance.from_catalog);
             let reachable = machine.and_then(|machine| catalog::resolve_volume_on(rules, &request, machine).ok());
             let reachable = reachable.map_or(resolved.limits, |there| there.limits);
-            let (limits, burst, byte_burst) = at_start(&span, &resolved, raw.burst.as_deref(), local, mistakes)?;
             Some(ConfiguredVolume {
                 effective_limits: limits.min(reachable).min(instance.card_limits()),
                 burst,

@@ -16,6 +16,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
     }
     notes.extend(on_hosts(file));
     notes.extend(on_aws(file));
+    notes.extend(heap_on_aws(file, experiment));
     notes.extend(in_existing(file));
     notes.extend(one_replica(file, experiment));
     notes.extend(memory(file, experiment));
@@ -180,6 +181,23 @@ fn on_aws(file: &raw::Experiment) -> Option<Note> {
     ]));
     let advice = "Machines are measured as they are bought, at full size";
     Some(none_of(keys, "on AWS", advice)?.only(Provider::Aws))
+}
+
+/// A heap that was stated for a model is obeyed there too, whatever memory is bought.
+fn heap_on_aws(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
+    let stated_mib = **file.provider.local.heap_mib.as_ref()?;
+    let plan = experiment.target.database.product().memory.plan;
+    let own_mib = |c: &Configuration| plan(c.instance.memory_bytes as f64, 1.0, None).main_bytes / catalog::MIB;
+    let others = experiment.configurations.iter().filter(|c| (own_mib(c) - stated_mib).abs() >= 1.0);
+    let others: Vec<String> = others.map(|c| format!("{} {:.0}", c.name, own_mib(c))).collect();
+    (!others.is_empty()).then(|| {
+        let message = format!(
+            "heap_mib = {stated_mib} of [provider.local] is the heap on AWS, too; by memory it would be, MiB: {}",
+            others.join(", ")
+        );
+        let advice = "Remove heap_mib for a run on AWS, unless that is the heap in production";
+        Note::new("heap_of_a_model", message, advice).only(Provider::Aws)
+    })
 }
 
 /// A page cache of a stated size takes the place of what memory would leave.

@@ -3,6 +3,7 @@
 use toml::Value;
 use workload::{Definition, OperationKind};
 
+use super::beside::FindFile;
 use super::hosts::{client_names, ssh_name};
 use super::inline::table;
 use crate::mistakes::Collector;
@@ -18,6 +19,41 @@ pub(super) fn check(
     mistakes: &mut Collector<'_>,
 ) -> Option<ExistingCluster> {
     let is_cql = *product == *PRODUCTS[0];
+    let keyspace = keyspace(hosts, target, is_cql, mistakes);
+    let passwords = passwords(target, mistakes);
+    let said = if is_cql { in_cql(target, mistakes) } else { in_postgresql(hosts, target, mistakes) };
+    let own = |given: &Option<Spanned<String>>| given.as_deref().cloned();
+    let name = |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name, name.span(), mistakes);
+    let clients = target.client.as_ref();
+    let clients = clients.map_or(Some(Vec::new()), |given| client_names("[target]", given, name, mistakes));
+    let tls = target.tls.as_ref().and_then(|given| tls(given, mistakes));
+    passwords?;
+    said?;
+    Some(ExistingCluster {
+        hosts: hosts.get_ref().clone(),
+        keyspace: keyspace?,
+        dbname: own(&target.dbname),
+        data_centre: own(&target.data_centre),
+        user: own(&target.user),
+        password_file: own(&target.password_file),
+        password_env: own(&target.password_env),
+        tls,
+        clients: clients?,
+        ssh: SshFiles {
+            ssh_config: own(&target.ssh_config),
+            binary_x86_64: own(&target.binary_x86_64),
+            binary_aarch64: own(&target.binary_aarch64),
+        },
+    })
+}
+
+/// Where the data set goes: a keyspace, or of PostgreSQL a schema.
+fn keyspace(
+    hosts: &Spanned<Vec<String>>,
+    target: &raw::Target,
+    is_cql: bool,
+    mistakes: &mut Collector<'_>,
+) -> Option<String> {
     let (key, stated) = if is_cql { ("keyspace", &target.keyspace) } else { ("schema", &target.schema) };
     let Some(keyspace) = stated else {
         return mistakes.refuse(
@@ -32,28 +68,7 @@ pub(super) fn check(
         let help = "lower-case letters, digits and _, at most 48, a letter first";
         return mistakes.refuse(keyspace.span(), format!("`{keyspace}` is no name of a {key} here"), help);
     }
-    passwords(target, mistakes)?;
-    let said = if is_cql { in_cql(target, mistakes) } else { in_postgresql(hosts, target, mistakes) };
-    said?;
-    let own = |given: &Option<Spanned<String>>| given.as_deref().cloned();
-    let name = |name: &Spanned<String>, mistakes: &mut Collector<'_>| ssh_name(name, name.span(), mistakes);
-    let clients = target.client.as_ref();
-    Some(ExistingCluster {
-        hosts: hosts.get_ref().clone(),
-        keyspace: keyspace.get_ref().clone(),
-        dbname: own(&target.dbname),
-        data_centre: own(&target.data_centre),
-        user: own(&target.user),
-        password_file: own(&target.password_file),
-        password_env: own(&target.password_env),
-        tls: target.tls.as_ref().and_then(|given| tls(given, mistakes)),
-        clients: clients.map_or(Some(Vec::new()), |given| client_names("[target]", given, name, mistakes))?,
-        ssh: SshFiles {
-            ssh_config: own(&target.ssh_config),
-            binary_x86_64: own(&target.binary_x86_64),
-            binary_aarch64: own(&target.binary_aarch64),
-        },
-    })
+    Some(keyspace.get_ref().clone())
 }
 
 /// A password has a user, and one place.
@@ -187,14 +202,39 @@ fn without_cluster(file: &raw::Experiment, mistakes: &mut Collector<'_>) {
     );
 }
 
+/// Files that a run would look for, and not find.
+fn missing_files(target: &raw::Target, find: FindFile<'_>, mistakes: &mut Collector<'_>) {
+    let keys = [
+        ("password_file", &target.password_file),
+        ("ssh_config", &target.ssh_config),
+        ("binary_x86_64", &target.binary_x86_64),
+        ("binary_aarch64", &target.binary_aarch64),
+    ];
+    let help = "paths are relative to the experiment file";
+    for (key, given) in keys.into_iter().filter_map(|(key, given)| Some((key, given.as_ref()?))) {
+        if let Err(why) = find(given) {
+            mistakes.add(given.span(), format!("`{key}`: {why}"), help);
+        }
+    }
+    let Some(tls) = &target.tls else { return };
+    for key in ["ca_file", "client_cert", "client_key"] {
+        let Some(Err(why)) = tls.get(key).and_then(Value::as_str).map(find) else { continue };
+        mistakes.add_within(&tls.span(), key, format!("`{key}`: {why}"), help);
+    }
+}
+
 /// What is stated and cannot be with a cluster that exists, or without one.
 pub(super) fn fits(
     (file, product): (&raw::Experiment, &Product),
     configurations: &[Option<Configuration>],
     workloads: &[Option<Definition>],
+    find: FindFile<'_>,
     mistakes: &mut Collector<'_>,
 ) {
     let Some(hosts) = file.existing() else { return without_cluster(file, mistakes) };
+    if let Some(target) = &file.target {
+        missing_files(target, find, mistakes);
+    }
     if product.lacks(Lack::Clusters) {
         is_one_server(file, product, mistakes);
     }

@@ -1,5 +1,5 @@
 //! From text to typed values. A key that nobody knows is a mistake at its place and hides no other: it is taken out, or
-//! read as the key that was probably meant, and the file is read again.
+//! read as the key that was probably meant, and the file is read again; so is it with the number that a text meant.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use crate::mistakes::{Collector, choice, nearest};
 use crate::raw;
 
-use super::kinds::{Stands, wrong_kind};
+use super::kinds::{Stands, meant_instead, wrong_kind};
 
 /// Where to get a file that has all tables.
 pub(super) const WHOLE_ONE: &str = "`iopslab init` writes a whole experiment";
@@ -21,18 +21,21 @@ const ELSEWHERE: [(&str, &str); 2] = [("nodes", "[[configuration]]"), ("heap_mib
 
 /// The file as it is typed, or `None` where it cannot be read any further.
 pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
-    let mut document = match DeTable::parse(text) {
-        Ok(document) => document,
-        Err(error) => {
-            return mistakes.refuse(error.span().unwrap_or(0..0), error.message(), "");
-        }
-    };
+    match DeTable::parse(text) {
+        Ok(document) => typed(document, mistakes),
+        Err(error) => mistakes.refuse(error.span().unwrap_or(0..0), error.message(), ""),
+    }
+}
+
+fn typed(mut document: Spanned<DeTable<'_>>, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
     loop {
         let error = match raw::Experiment::deserialize(Deserializer::from(document.clone())) {
             Ok(file) => return Some(file),
             Err(error) => error,
         };
         let span = error.span().unwrap_or(0..0);
+        let key = key_of(document.get_ref(), &span);
+        let meant = meant_instead(error.message(), key);
         let unknown = unknown_key(error.message());
         let elsewhere = unknown.as_ref().and_then(|(given, _)| ELSEWHERE.iter().find(|(key, _)| key == given));
         let (message, help) = match elsewhere {
@@ -40,9 +43,14 @@ pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Expe
             None if error.message() == "missing field `load`" => {
                 ("the key `load` is missing".to_owned(), WHOLE_ONE.to_owned())
             }
-            None => explain(error.message(), key_of(document.get_ref(), &span)),
+            None => explain(error.message(), key),
         };
         mistakes.add(span.clone(), message, help);
+        if let Some(number) = meant {
+            let mut with_number: Spanned<DeTable<'_>> = document;
+            let value = DeValue::parse(&number).ok()?.into_inner();
+            return if put(with_number.get_mut(), &span, &value) { typed(with_number, mistakes) } else { None };
+        }
         let (_, valid) = unknown?;
         // What belongs elsewhere was not meant for a key here.
         let valid = if elsewhere.is_some() { Vec::new() } else { valid };
@@ -112,6 +120,23 @@ fn replace(table: &mut DeTable<'_>, at: &Range<usize>, valid: &[&str]) -> bool {
         table.insert(Spanned::new(at.clone(), Cow::Owned(meant.to_owned())), value);
     }
     true
+}
+
+/// Puts a value in the place of the one that stands there, wherever it is.
+fn put<'v>(table: &mut DeTable<'v>, at: &Range<usize>, value: &DeValue<'v>) -> bool {
+    table.iter_mut().any(|(_, stated)| put_in(stated, at, value))
+}
+
+fn put_in<'v>(stated: &mut Spanned<DeValue<'v>>, at: &Range<usize>, value: &DeValue<'v>) -> bool {
+    if stated.span() == *at {
+        *stated.get_mut() = value.clone();
+        return true;
+    }
+    match stated.get_mut() {
+        DeValue::Table(table) => put(table, at, value),
+        DeValue::Array(values) => values.iter_mut().any(|inner| put_in(inner, at, value)),
+        _ => false,
+    }
 }
 
 fn replace_in(value: &mut DeValue<'_>, at: &Range<usize>, valid: &[&str]) -> bool {

@@ -36,6 +36,14 @@ pub(super) fn wrong_kind(message: &str, key: Option<(&str, Stands)>) -> Option<(
     Some((said, expected_words((given, expected), key, is_element)))
 }
 
+/// The number that a text meant where one is expected, as TOML has it: other mistakes are looked for with it.
+pub(super) fn meant_instead(message: &str, key: Option<(&str, Stands)>) -> Option<String> {
+    let (given, expected) = message.strip_prefix("invalid type: ")?.rsplit_once(", expected ")?;
+    let number = number(given, key?.0).filter(|_| given.starts_with("string "))?;
+    let is_whole = number.fract() == 0.0 && number < WHOLE_MAX;
+    (expected == "f64" || (is_whole && matches!(expected, "i64" | "u32" | "u64"))).then(|| in_toml(number))
+}
+
 /// `string "4TB"` -> `the text "4TB"`.
 fn given_words(given: &str) -> String {
     let (kind, value) = given.split_once([' ', '`']).unwrap_or((given, ""));

@@ -34,13 +34,16 @@ pub(super) fn check(
             scan: share(&raw.scan, "scan"),
             read_modify_write: share(&raw.read_modify_write, "read_modify_write"),
         }
-    })?;
-    if (mix.sum() - 1.0).abs() > 1e-6 {
-        let message = format!("the proportions sum to {}, not 1", (mix.sum() * 1e6).round() / 1e6);
-        let help = "read + update + insert + scan + read_modify_write = 1";
-        return mistakes.refuse(raw.span(), message, help);
-    }
-    of_no_use(raw, &mix, mistakes);
+    });
+    let mix = mix.and_then(|mix| {
+        if (mix.sum() - 1.0).abs() > 1e-6 {
+            let message = format!("the proportions sum to {}, not 1", (mix.sum() * 1e6).round() / 1e6);
+            let help = "read + update + insert + scan + read_modify_write = 1";
+            return mistakes.refuse(raw.span(), message, help);
+        }
+        of_no_use(raw, &mix, mistakes);
+        Some(mix)
+    });
     let distribution = match &raw.distribution {
         None => Some(Distribution::Zipfian { constant: 0.99 }),
         Some(given) => distribution(given, mistakes),
@@ -62,7 +65,7 @@ pub(super) fn check(
     });
     Some(Definition {
         name: name?,
-        mix,
+        mix: mix?,
         distribution: distribution?,
         read_all_fields: raw.read_all_fields.as_deref().copied().unwrap_or(true),
         write_all_fields: raw.write_all_fields.as_deref().copied().unwrap_or(false),

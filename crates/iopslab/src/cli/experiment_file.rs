@@ -80,6 +80,10 @@ pub fn read_otherwise(
         texts.borrow_mut().insert(name.to_owned(), text.clone());
         Ok(text)
     };
+    let there = |name: &str| {
+        let path = directory.join(name);
+        std::fs::metadata(&path).map(drop).map_err(|e| format!("cannot find {}: {e}", path.display()))
+    };
     // An experiment may be checked twice, and a recording may be large.
     let recordings: RefCell<BTreeMap<String, Recording>> = RefCell::default();
     let recording = |name: &str| -> Result<Recording, String> {
@@ -99,6 +103,7 @@ pub fn read_otherwise(
     let name = file.display().to_string();
     let beside = ParseContext {
         file: &read,
+        there: &there,
         recording: &recording,
         snapshot: &snapshot,
         quotas: &quotas::read,

@@ -6,7 +6,7 @@ mod read;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use archive::{JournalEvent, RunDirectory, RunError};
+use archive::{JournalEvent, RunDirectory};
 use evidence::{ClientResult, Imported, TrialRecord};
 use experiment::{ImportedConfiguration, ImportedRun, Job, OperationKind, mix_of};
 use process::failure::Failure;
@@ -86,16 +86,7 @@ impl Import<'_> {
             &json!({ "format_version": evidence::FORMAT_VERSION, "instances": [] }),
             &environment,
         );
-        let directory = directory.map_err(|error| {
-            // Nothing of an import is left to be resumed.
-            let failure = match error {
-                RunError::Exists { path } => {
-                    Failure::work(format!("{} exists already; wait a second and import again", path.display()))
-                }
-                other => Failure::work(other),
-            };
-            failure.help("choose another place with --out DIR")
-        })?;
+        let directory = directory.map_err(|e| Failure::work(e).help("choose another place with --out DIR"))?;
         for file in self.files {
             let record = record(file);
             let mut logs = directory.logs(&record.cell, record.block).map_err(Failure::work)?;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use experiment::{Arrivals, Draft, Experiment, LoadLevel, Mistake, Origins, PRODUCTS, RecordShape};
+use experiment::{
+    Arrivals, Consistency, Draft, Experiment, Lack, LoadLevel, Mistake, Origins, PRODUCTS, RecordShape,
+};
 use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
@@ -28,7 +30,9 @@ Examples:
   iopslab init --database postgresql --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --rate \
 5000 --p99 10
   iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --demand 5000 --read-share \
-95% --data 800GB --out -")]
+95% --data 800GB --out -
+  iopslab init --current r6i.2xlarge+gp3:500GiB --candidate i4i.2xlarge --nodes 3 --rf 3 --consistency \
+quorum --rate 9000")]
 pub struct InitArgs {
     /// What the experiment is to answer
     #[arg(long)]
@@ -42,13 +46,22 @@ pub struct InitArgs {
     /// What might replace it (repeatable)
     #[arg(long = "candidate", value_name = "CONFIG")]
     candidates: Vec<String>,
+    /// Nodes of the cluster, all on the same configuration [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: Option<u32>,
+    /// Copies of each record among the nodes [default: 3, or as many as there are nodes]
+    #[arg(long, visible_alias = "rf", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    replication_factor: Option<u32>,
+    /// What requests wait for, such as local_quorum [default: one]
+    #[arg(long, value_name = "LEVEL")]
+    consistency: Option<Consistency>,
     /// Share of the operations that read, 0.8 or 80%; the others update
     #[arg(long, value_name = "SHARE", value_parser = part)]
     read_share: Option<f64>,
-    /// Payload on one node, such as 400GB: bytes on disk / compression ratio / 1.15 [default: 400GB]
+    /// Payload on one node, copies included, such as 400GB: bytes on disk / compression ratio / 1.15 [default: 400GB]
     #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
-    /// Requests in flight on one node [default: 64]
+    /// Requests in flight on all nodes together [default: 64 for each]
     #[arg(
         long,
         value_name = "N",
@@ -56,14 +69,14 @@ pub struct InitArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     in_flight: Option<u32>,
-    /// Operations a second on one node, instead of --in-flight
+    /// Operations a second of clients on all nodes together, instead of --in-flight
     #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
     rate: Option<f64>,
-    /// Operations a second that one node has to carry: the cheapest configuration that does is recommended
+    /// Operations a second of clients that all nodes together have to carry: the cheapest configuration that does is
+    /// recommended
     #[arg(long, value_name = "OPS_PER_S", value_parser = positive)]
     demand: Option<f64>,
-    /// Greatest 99th percentile of latency that is good enough at --rate, milliseconds; in force at scale = 1, else a
-    /// comment
+    /// Greatest 99th percentile of latency that is good enough at --rate, milliseconds
     #[arg(long, value_name = "MS", value_parser = positive)]
     p99: Option<f64>,
     /// Where to write the file; - prints it
@@ -77,7 +90,10 @@ pub struct InitArgs {
 const QUESTION: &str = "Is it worth paying for faster storage?";
 const READ_SHARE: f64 = 0.8;
 const DATA_BYTES: f64 = 400e9;
+/// On each node.
 const IN_FLIGHT: u32 = 64;
+/// Copies that are usual, where there are as many nodes: the default of experiments.
+const REPLICAS: u32 = 3;
 
 pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     let catalog = catalog()?;
@@ -105,11 +121,11 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     let (text, experiment) = drafted(&catalog, &args, machine::cpus() as f64)?;
     if to_stdout {
         print!("{text}");
-        tell_of_latency(&args, &experiment);
+        tell(&args, &experiment);
         return Ok(());
     }
     write(&args.out, args.force, &text)?;
-    tell_of_latency(&args, &experiment);
+    tell(&args, &experiment);
     let out = args.out.display();
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "experiment": args.out }))),
@@ -118,14 +134,22 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A bound that was asked for and is not in force must not go unnoticed.
-fn tell_of_latency(args: &InitArgs, experiment: &Experiment) {
-    let in_force = experiment.objective.as_ref().is_some_and(|o| !o.latency.is_empty());
-    if let Some(ms) = args.p99.filter(|_| !in_force) {
+/// What must not surprise after the run: a bound that a model does not always decide, and load that is a cluster's.
+fn tell(args: &InitArgs, experiment: &Experiment) {
+    let is_asked = args.rate.is_some() || args.demand.is_some();
+    let has_clusters = !experiment.target.database.product().lacks(Lack::Clusters);
+    if args.nodes.is_none() && is_asked && has_clusters {
         eprintln!(
-            "note: p99_ms = {ms} is a comment in the file: in a 1:{} model a queue in front of a volume takes that \
-             many times as long. --demand states an objective that carries over",
-            experiment.place.scale()
+            "note: one node is measured, and asked for all of --rate and --demand. Of N nodes each does operations x \
+             (read x replicas that a read waits for + update x copies) / N; --nodes, --rf and --consistency measure \
+             the cluster"
+        );
+    }
+    let scale = experiment.place.scale();
+    if let Some(ms) = args.p99.filter(|_| scale > 1.0) {
+        eprintln!(
+            "note: p99_ms = {ms} is judged in a 1:{scale} model, where a queue in front of a volume takes {scale} \
+             times as long: missed by less than that it is not decided. --demand states an objective that carries over"
         );
     }
 }
@@ -139,16 +163,20 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         .map(|text| configuration(catalog, text).map_err(Failure::input))
         .collect::<Result<_, _>>()?;
     let asked = PRODUCTS.into_iter().find(|product| args.database.as_deref() == Some(product.name));
+    let nodes = args.nodes.unwrap_or(1);
     let draft = Draft {
         name: name(&args.out),
         product: asked.unwrap_or(PRODUCTS[0]),
         question: args.question.clone().unwrap_or_else(|| QUESTION.to_owned()),
         configurations,
+        nodes,
+        replication_factor: args.replication_factor.unwrap_or(REPLICAS.min(nodes)),
+        consistency: args.consistency,
         read_share: args.read_share.unwrap_or(READ_SHARE),
         data_bytes: args.data.unwrap_or(DATA_BYTES),
         load: match args.rate {
             Some(operations_per_s) => LoadLevel::Rate { operations_per_s, arrivals: Arrivals::Poisson },
-            None => LoadLevel::Concurrency(args.in_flight.unwrap_or(IN_FLIGHT)),
+            None => LoadLevel::Concurrency(args.in_flight.unwrap_or(IN_FLIGHT.saturating_mul(nodes))),
         },
         demand: args.demand,
         p99_ms: args.p99,
@@ -187,11 +215,12 @@ fn by_flag(flags: &[String], text: &str, mistakes: &[Mistake]) -> Failure {
 /// The header of each configuration of the file.
 const CONFIGURATION: &str = "[[configuration]]";
 
-/// One node with at most two volumes: what an experiment can measure.
+/// A machine with at most two volumes: what an experiment can measure.
 fn configuration(catalog: &Catalog, text: &str) -> Result<ClusterRequest, String> {
     let request = ClusterRequest::parse(catalog, text).map_err(|error| error.to_string())?;
     if request.nodes != 1 {
-        return Err(format!("configuration `{text}`: one node is measured; leave out `*{}`", request.nodes));
+        let nodes = request.nodes;
+        return Err(format!("configuration `{text}`: leave out `*{nodes}`; --nodes {nodes} is for all configurations"));
     }
     if request.volumes.len() > 2 {
         return Err(format!(
@@ -266,7 +295,7 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         args.question = with.ask(&format!("What is the question? [{QUESTION}]"), |text| Ok(text.to_owned()))?;
     }
     while args.current.is_none() {
-        let question = "What does one node run on today? Instance and volume, such as r6i.2xlarge+gp3:500GiB:";
+        let question = "What does a node run on today? Instance and volume, such as r6i.2xlarge+gp3:500GiB:";
         args.current = with.ask(question, is_configuration)?;
     }
     loop {
@@ -280,6 +309,20 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
             None => break,
         }
     }
+    // A product without clusters was asked for.
+    if args.nodes.is_none() && args.database.as_deref().is_none_or(|name| name == PRODUCTS[0].name) {
+        args.nodes = with.ask("How many nodes does the cluster have? [1]", typed)?;
+    }
+    if args.nodes.is_some_and(|nodes| nodes > 1) {
+        if args.replication_factor.is_none() {
+            let question = "How many copies of each record are there? [3, or as many as there are nodes]";
+            args.replication_factor = with.ask(question, typed)?;
+        }
+        if args.consistency.is_none() {
+            args.consistency =
+                with.ask("What do requests wait for, such as quorum? [one]", str::parse::<Consistency>)?;
+        }
+    }
     if args.read_share.is_none() {
         args.read_share = with.ask("Which share of the operations reads? [80%]", part)?;
     }
@@ -287,19 +330,25 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         args.data = with.ask("How much payload is on one node? [400GB]", data_size)?;
     }
     if args.rate.is_none() && args.in_flight.is_none() {
-        args.rate =
-            with.ask("How many operations a second on one node? [not known: 64 requests in flight]", positive)?;
+        let question = "How many operations a second do clients ask of all nodes together? [not known: 64 requests in \
+                        flight for each]";
+        args.rate = with.ask(question, positive)?;
     }
     if args.demand.is_none() {
-        args.demand = with.ask("How many operations a second must one node carry? [not stated]", positive)?;
+        let question = "How many operations a second must all nodes together carry? [not stated]";
+        args.demand = with.ask(question, positive)?;
     }
     if args.p99.is_none() && args.rate.is_some() {
-        args.p99 = with.ask(
-            "Which 99th percentile of latency is good enough, in ms? It is judged at scale 1 alone. [not stated]",
-            positive,
-        )?;
+        let question = "Which 99th percentile of latency is good enough, in ms? [not stated]";
+        args.p99 = with.ask(question, positive)?;
     }
     Ok(())
+}
+
+/// A number of nodes or copies.
+fn typed(text: &str) -> Result<u32, String> {
+    let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("`{text}` is no whole number from 1 on"))
 }
 
 #[cfg(test)]
@@ -319,12 +368,14 @@ mod tests {
     fn a_conversation_with_slips_ends_in_a_sound_file() {
         let (said, args) = asked(
             "Is it?\nr6i.2xlrage+gp3:500GiB\n\nr6i.2xlarge+gp3:500GiB\n\ni4i.2xlarge*3\ni4i.2xlarge\n\n\
-             most\n180%\n95%\n800\n800GB\n5_000\n6000\n10\n",
+             none\n3\n\nquorums\nquorum\nmost\n180%\n95%\n800\n800GB\n5_000\n6000\n10\n",
         );
         let args = args.unwrap();
         for problem in [
             "unknown instance type `r6i.2xlrage`",
-            "one node is measured",
+            "--nodes 3 is for all configurations",
+            "`none` is no whole number",
+            "`quorums` is no consistency level",
             "`most` is no share",
             "`180%` is more than all",
             "`800` is no size",
@@ -333,10 +384,12 @@ mod tests {
         }
         assert_eq!(args.question.as_deref(), Some("Is it?"));
         assert_eq!(args.candidates, ["i4i.2xlarge"]);
+        assert_eq!((args.nodes, args.replication_factor, args.consistency), (Some(3), None, Some(Consistency::Quorum)));
         assert_eq!((args.read_share, args.data), (Some(0.95), Some(800e9)));
         assert_eq!((args.rate, args.demand, args.p99), (Some(5_000.0), Some(6_000.0), Some(10.0)));
         let (text, _) = drafted(Catalog::built_in(), &args, 2.0).unwrap();
         assert!(text.contains("name = \"own\"") && text.contains("rate = [5000]"), "{text}");
+        assert!(text.contains("nodes = 3\nreplication_factor = 3\n"), "{text}");
     }
 
     #[test]

@@ -122,7 +122,9 @@ pub(super) fn parsed(
     let plan = directory.plan();
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);
     let (quotas, machine) = (&quotas, Some(this_machine()));
-    let beside = ParseContext { file: &read, recording: &recording, snapshot: &snapshot, quotas, client, machine };
+    // Files that nobody keeps a copy of are looked for where the plan has them.
+    let files = ParseContext::files(&read);
+    let beside = ParseContext { recording: &recording, snapshot: &snapshot, quotas, client, machine, ..files };
     experiment::parse(catalog, name, text, &beside, purpose).map_err(Failure::mistakes)
 }
 

@@ -200,7 +200,7 @@ fn a_cluster_with_login_and_tls_is_measured_and_no_file_has_the_password() {
         &tls("ca_file = \"../certificates/none.pem\""),
         None,
         2,
-        &["[target]: cannot find experiments/../certificates/none.pem"],
+        &["`ca_file`: cannot find experiments/../certificates/none.pem"],
     );
     refused(&trusted, None, 1, &["it asks for a user and a password", "name the user: `user` in [target]"]);
     let both = format!("{user}\n{trusted}");
