@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ::catalog::{Catalog, ClusterRequest};
 use clap::Args;
-use experiment::{
-    Arrivals, Consistency, Draft, Experiment, Lack, LoadLevel, Mistake, Origins, PRODUCTS, RecordShape,
-};
+use experiment::{Arrivals, Consistency, Draft, Experiment, Lack, LoadLevel, Mistake, Origins, PRODUCTS, RecordShape};
 use process::failure::Failure;
 use process::machine;
 use process::output::{Format, pretty};
