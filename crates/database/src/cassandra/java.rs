@@ -179,9 +179,10 @@ pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> R
 const SHOW: [&str; 2] = ["-XX:+PrintFlagsFinal", "-version"];
 
 /// Flags that were given on the command line, besides the one that shows them: lines such as
-/// `intx TieredStopAtLevel = 1 {product} {command line}`.
+/// `intx TieredStopAtLevel = 1 {product} {command line}`. Of one whose value the JVM has then changed they end with
+/// `{command line, ergonomic}` (`JVMFlag::print_origin` of OpenJDK 17).
 fn given_flags(shown: &str) -> Vec<String> {
-    let given = shown.lines().filter(|line| line.contains("{command line}"));
+    let given = shown.lines().filter(|line| line.contains("{command line"));
     let flags = given.filter_map(|line| {
         let mut words = line.split_whitespace().skip(1);
         let (name, value) = (words.next()?, words.nth(1)?);
@@ -215,15 +216,17 @@ mod tests {
 
     #[test]
     fn flags_that_a_java_has_of_its_own_are_those_of_a_command_line_besides_ours() {
-        // Of OpenJDK 17.0.15, shortened.
+        // Of OpenJDK 17.0.15, shortened; `command line, ergonomic` by its source.
         let shown = "[Global flags]\n\
              size_t MaxHeapSize          = 536870912             {product} {command line}\n\
                bool PrintFlagsFinal      = true                  {product} {command line}\n\
                intx ThreadStackSize      = 1024            {pd product} {default}\n\
                intx TieredStopAtLevel    = 1                     {product} {command line}\n\
               ccstr ErrorFile            =                       {product} {command line}\n\
+               bool OptimizeFill         = true               {C2 product} {command line, ergonomic}\n\
                bool UseG1GC              = true                  {product} {ergonomic}\n";
-        assert_eq!(given_flags(shown), ["MaxHeapSize=536870912", "TieredStopAtLevel=1", "ErrorFile="]);
+        let given = ["MaxHeapSize=536870912", "TieredStopAtLevel=1", "ErrorFile=", "OptimizeFill=true"];
+        assert_eq!(given_flags(shown), given);
         assert_eq!(given_flags(""), [""; 0]);
     }
 

@@ -10,8 +10,8 @@
 //! | `stats` | what nodes report once a second |
 //! | `process` | a node: started, awaited, ended |
 //!
-//! memcached's text protocol is spoken here, not by a crate. That client of `memcache` (0.20) blocks, a thread for each
-//! request in flight, and its client of the meta protocol is an experiment by its own words; `async-memcached` (0.6)
+//! memcached's text protocol is spoken here, not by a crate. The client of it in `memcache` (0.20) blocks, a thread for
+//! each request in flight, and the one of the meta protocol is an experiment by its own words; `async-memcached` (0.6)
 //! has a test's HTTP client, and with it OpenSSL, among its dependencies; `memcache-async` (0.10) waits for no answer
 //! to a write. `memcache` is the reference: `conformance` holds this client to it, by both protocols, on a real node.
 
