@@ -111,7 +111,7 @@ fn a_cluster_is_drafted_as_the_cluster_that_it_is() {
     let formula = "operations x (read x replicas that a read\n# waits for + update x copies) / N.";
     assert_eq!((one.contains(formula), text.contains(formula)), (true, false), "{one}");
     // All nodes run on this machine, none with less than the least share.
-    for setup in &experiment::setups(&experiment) {
+    for setup in experiment::setups(&experiment).iter() {
         assert_eq!((setup.cpus, plan.scale()), (0.25, 32.0), "{text}");
     }
     // A node holds as much as one that is measured alone: two of three copies are on others.
