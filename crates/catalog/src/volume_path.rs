@@ -36,6 +36,14 @@ pub enum NotAttached {
     NotAlone { kind: VolumeType },
 }
 
+impl NotAttached {
+    /// What no machine has together, among volumes of these types (one entry for each volume).
+    pub fn together(kinds: &[VolumeType]) -> Option<Self> {
+        let alone = kinds.iter().find(|kind| kind.is_of_rds()).filter(|_| kinds.len() > 1)?;
+        Some(Self::NotAlone { kind: *alone })
+    }
+}
+
 fn label_of(instance: &str) -> &'static str {
     Cloud::of(instance).label()
 }
@@ -60,8 +68,8 @@ impl InstanceType {
         if let Some(kind) = kinds.iter().find(|kind| kind.cloud() != self.cloud()) {
             return Err(NotAttached::OtherCloud { instance: instance(), kind: *kind });
         }
-        if let Some(kind) = kinds.iter().find(|kind| kind.is_of_rds()).filter(|_| kinds.len() > 1) {
-            return Err(NotAttached::NotAlone { kind: *kind });
+        if let Some(error) = NotAttached::together(kinds) {
+            return Err(error);
         }
         let Some(first) = kinds.first().filter(|_| self.cloud() != Cloud::Aws) else { return Ok(self.clone()) };
         if self.paths.is_empty() && self.ebs.is_some() {

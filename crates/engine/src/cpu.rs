@@ -12,8 +12,8 @@ pub const CYCLES: f64 = 4.0;
 /// Keys of a round of [`kernel`]: half a MiB with its table, as a core's own cache holds.
 const KEYS: usize = 8_192;
 
-/// Lines of 64 bytes, what a cache loads at once, in a [`Walk`] that is measured: 256 MiB, of which no core's caches hold
-/// more than a part.
+/// Lines of 64 bytes, what a cache loads at once, in a [`Walk`] that is measured: 256 MiB, of which no core's caches
+/// hold more than a part.
 pub const LINES: usize = 4 << 20;
 /// Words of a line.
 const WORDS: usize = 16;
@@ -52,9 +52,9 @@ pub fn kernel(seed: u64) -> u64 {
     sum ^ hasher.finish()
 }
 
-/// Reads of memory that each wait for the one before, which alone knows where the next one is: what following references
-/// costs a process whose heap is larger than the caches. It has pages to translate as well as lines to load, and on a
-/// virtual machine the host has them, too.
+/// Reads of memory that each wait for the one before, which alone knows where the next one is: what following
+/// references costs a process whose heap is larger than the caches. It has pages to translate as well as lines to load,
+/// and on a virtual machine the host has them, too.
 pub struct Walk {
     /// A line's first word is the line that comes after it.
     words: Vec<u32>,

@@ -123,7 +123,9 @@ fn storage_of_rds_is_emulated_for_postgresql_alone() {
     let missing = money("").missing.unwrap_or_default();
     assert!(missing.contains("price of db.r6i.4xlarge in us-east-1"), "{missing}");
     assert_eq!(money("price_usd_per_month = 1500.0\n").usd_per_month, Some(1500.0));
+    let of_a_size = postgresql(400, LOG).replace("\"r6i.4xlarge\"", "{ vcpus = 16, memory_gib = 128 }");
     each_refused(&[
+        (of_a_size, "x.toml:6:12: rds-gp3 stands alone"),
         (of(400, ""), "x.toml:7:15: data_volume of a: rds-gp3 is storage of RDS, which does not run Apache Cassandra"),
         (postgresql(400, LOG), "rds-gp3 stands alone: RDS for PostgreSQL keeps data and WAL on one storage volume"),
     ]);

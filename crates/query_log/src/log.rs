@@ -75,7 +75,7 @@ pub struct Summary {
     pub end_us: u64,
     /// Where it seems to have holes.
     pub gaps: Gaps,
-    /// Whose log has these holes, where there are those of several nodes: it is the one with the longest of them.
+    /// Whose log has these holes, where there are those of several nodes: the one that lacks the most seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps_of: Option<String>,
     /// Whether a file ends within a record that was begun.
@@ -221,7 +221,7 @@ impl Log {
         }
     }
 
-    /// Where it seems to have holes; of several nodes' logs, where the one with the longest has them.
+    /// Where it seems to have holes; of several nodes' logs, where the one that lacks the most seconds has them.
     fn gaps(&self, span_us: (u64, u64)) -> (Gaps, Option<String>) {
         if self.nodes.len() < 2 {
             return (Gaps::of(self.requests.iter().map(|request| request.at_us)), None);

@@ -135,6 +135,7 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
                 return mistakes.refuse(given.span(), message, "vcpus and memory_gib are positive numbers");
             }
             of_instance::none_of_a_size(raw, mistakes)?;
+            of_instance::not_together(raw, mistakes)?;
             Some(Instance {
                 ebs_cards: None,
                 bandwidth_weighting: None,

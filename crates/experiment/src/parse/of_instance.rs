@@ -1,6 +1,7 @@
-//! What a configuration states of its instance beside the type: EBS cards and bandwidth weighting.
+//! What a configuration states of its instance beside the type (EBS cards, bandwidth weighting), and which volumes it
+//! takes.
 
-use catalog::{BandwidthWeighting, InstanceType, VolumeType};
+use catalog::{BandwidthWeighting, InstanceType, NotAttached, VolumeType};
 use toml::Value;
 
 use crate::EbsCards;
@@ -32,15 +33,27 @@ pub(super) fn with_volumes(
     raw: &raw::Configuration,
     mistakes: &mut Collector<'_>,
 ) -> Option<InstanceType> {
-    let volumes = std::iter::once(&raw.data_volume).chain(&raw.commitlog_volume);
-    let kinds: Vec<VolumeType> = volumes.flat_map(|volume| kinds_of(volume.get_ref())).collect();
-    match known.with_volumes(&kinds) {
+    match known.with_volumes(&kinds(raw)) {
         Ok(found) => Some(found),
         Err(error) => {
             let help = format!("what it takes: iopslab catalog show {}", known.name);
             mistakes.refuse(raw.instance.span(), error.to_string(), help)
         }
     }
+}
+
+/// Volumes that no machine has together, beside one that is given by its size.
+pub(super) fn not_together(raw: &raw::Configuration, mistakes: &mut Collector<'_>) -> Option<()> {
+    match NotAttached::together(&kinds(raw)) {
+        Some(error) => mistakes.refuse(raw.instance.span(), error.to_string(), "leave the other one out"),
+        None => Some(()),
+    }
+}
+
+/// The type of each volume of a configuration.
+fn kinds(raw: &raw::Configuration) -> Vec<VolumeType> {
+    let volumes = std::iter::once(&raw.data_volume).chain(&raw.commitlog_volume);
+    volumes.flat_map(|volume| kinds_of(volume.get_ref())).collect()
 }
 
 /// The type of each volume. A type that there is not, or a number that is none, is noted where the volume is read.
