@@ -85,8 +85,7 @@ fn record_runtimes(run: &Run<'_>, software: &BTreeSet<Software>) -> Result<(), F
     for Software { version, runtime, .. } in software {
         of_versions.entry(version).or_default().push(runtime);
     }
-    let options: BTreeSet<&str> =
-        software.iter().flat_map(|one| &one.runtime_options).map(String::as_str).collect();
+    let options: BTreeSet<&str> = software.iter().flat_map(|one| &one.runtime_options).map(String::as_str).collect();
     if !options.is_empty() {
         let options = serde_json::json!(options);
         run.directory.add_to_environment(serde_json::Map::from_iter([(RUNTIME_OPTIONS.to_owned(), options)]))?;
