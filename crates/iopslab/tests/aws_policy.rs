@@ -1,5 +1,5 @@
-//! `docs/aws-policy.json` lets credentials make, tag, change and remove what has the tag of a run, and nothing else: who
-//! may tag anything may remove anything.
+//! `docs/aws-policy.json` lets credentials make, tag, change and remove what has the tag of a run, and nothing else:
+//! who may tag anything may remove anything.
 
 use serde_json::Value;
 

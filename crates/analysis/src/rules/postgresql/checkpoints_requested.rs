@@ -1,8 +1,8 @@
 //! Did checkpoints follow each other because the write-ahead log was full, and not because it was time?
 //!
 //! After a checkpoint the first change of each page is logged whole, and what has changed is written anew; so
-//! checkpoints that come sooner than a server's `checkpoint_timeout` make each write more expensive, in WAL and in bytes
-//! of data (PostgreSQL: "WAL Configuration").
+//! checkpoints that come sooner than a server's `checkpoint_timeout` make each write more expensive, in WAL and in
+//! bytes of data (PostgreSQL: "WAL Configuration").
 
 use reported::postgresql::CHECKPOINTS_REQUESTED;
 use serde::{Deserialize, Serialize};
