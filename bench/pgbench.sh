@@ -2,7 +2,7 @@
 # What iopslab's closed loop carries beside pgbench, and what either costs the client: TPC-B of examples/tpcb.sql on tables that
 # pgbench has made, in turns on one PostgreSQL that this starts. Prints a Markdown table.
 #
-#   VOLUME=gp3:100GiB:3000   as a served volume on which the server's data and WAL lie (root, /dev/fuse): then it is the limit
+#   VOLUME=gp3:100GiB:3000   a served volume on which the server's data and WAL lie (root, /dev/fuse): then it is the limit
 #   VOLUME_SCALE=16   by which its limits are divided
 #   DIRECTORY=/mnt/volume   where the server's data lie (a directory of its own is made there, and removed)
 #   BIN=/usr/lib/postgresql/18/bin   its programs; what pg_config names, or the newest below /usr/lib/postgresql
@@ -66,7 +66,8 @@ under=${DIRECTORY:-${TMPDIR:-/tmp}}
 if [ -n "${VOLUME:-}" ]; then
     cargo build --release --locked --package iopslab
     mounted=$(mktemp -d /mnt/iopslab-pgbench-XXXXXX)
-    "$target/release/iopslab" volume "$VOLUME" --scale "${VOLUME_SCALE:-16}" --mount "$mounted" >&2 &
+    # In a session of its own: what Ctrl-C ends is this script, which stops the server before its volume.
+    setsid "$target/release/iopslab" volume "$VOLUME" --scale "${VOLUME_SCALE:-16}" --mount "$mounted" >&2 &
     volume=$!
     until mountpoint --quiet "$mounted"; do
         if ! kill -0 "$volume" 2>/dev/null; then

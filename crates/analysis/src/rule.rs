@@ -133,7 +133,7 @@ rules! {
     DataFitsPageCache(crate::rules::data_fits_page_cache::DataFitsPageCache) "data_fits_page_cache" Suspect,
     /// The page cache was warm by plan. Not a doubt: memory was asked to answer.
     CacheWarmed(crate::rules::cache_warmed::CacheWarmed) "cache_warmed" Note,
-    /// The page cache was not at rest. Withheld: the figure is that of a cache on its way, and
+    /// The page cache, or a cache tier, was not at rest. Withheld: the figure is that of a cache on its way, and
     /// a faster volume is further on it.
     CacheNotSettled(crate::rules::cache_not_settled::CacheNotSettled) "cache_not_settled" Suspect,
     /// Less on disk than the data set takes. Withheld: less data fits the page cache better

@@ -98,6 +98,11 @@ fn a_changed_run_is_reported_or_refused_in_time_and_in_bounds() {
     let whole = lab.path().join("whole");
     assert!(Command::new("cp").arg("-r").arg(&run).arg(&whole).status().unwrap().success());
     let [named, whole] = [&run, &whole].map(|path| path.to_str().unwrap());
+    let (compare, size) = (["compare", whole, named], [&["size", named], &TARGET[..]].concat());
+    // Of the run as it is these are no refusals.
+    lab.exits(0, &compare);
+    let sized = lab.output(&size);
+    assert!(matches!(sized.status.code(), Some(0 | 3)), "{}", String::from_utf8_lossy(&sized.stderr));
     let mut all = files(&run);
     all.retain(|file| is_read(file));
     for number in 1..=mutants {
@@ -109,8 +114,8 @@ fn a_changed_run_is_reported_or_refused_in_time_and_in_bounds() {
         let who = format!("mutant {number}, {} with {what}", path.strip_prefix(&run).unwrap().display());
         done_or_refused(&lab, &["report", named, "--verify"], &who);
         if number.is_multiple_of(OTHERS_EVERY) {
-            done_or_refused(&lab, &["compare", whole, named], &who);
-            done_or_refused(&lab, &[&["size", named], &TARGET[..]].concat(), &who);
+            done_or_refused(&lab, &compare, &who);
+            done_or_refused(&lab, &size, &who);
         }
         std::fs::write(path, before).unwrap();
     }

@@ -107,7 +107,7 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Cach
     Some(figures.into())
 }
 
-/// How the misses of caches in front of the database went one way, of so many a second.
+/// How the misses of caches in front of the database went one way, by their share from each sample to the next.
 fn misses_drift(misses: &[f64]) -> Option<MissesDrift> {
     let moved = stats::monotone_change(misses).filter(|moved| moved.is_shown)?;
     let least = CHANGE_MIN * moved.first.max(moved.last);

@@ -2,8 +2,8 @@
 
 use crate::story::{Reported, job, measured, place, record, run, trials};
 use analysis::{
-    Analysis, AnswerOutcome, Caution, IntervalMethod, LimitKind, Metric, Provider, Reason, Status, TrialMeasurement,
-    ValueVerdict, Verdict, analyse,
+    Analysis, AnswerOutcome, Caution, Doubt, IntervalMethod, LimitKind, Metric, Provider, Reason, RunEvidence, Status,
+    TrialMeasurement, ValueVerdict, Verdict, analyse,
 };
 use evidence::OperationKind;
 use experiment::{Basis, ConfigurationMoney, CostLine, Money};
@@ -181,6 +181,21 @@ fn a_run_without_trials_has_cells_without_figures() {
             .iter()
             .all(|c| c.trials == 0 && c.throughput_ops_per_s.is_none() && c.ratio_to_slowest.is_none())
     );
+}
+
+/// As a script in the place of a Java has them.
+#[test]
+fn options_that_a_runtime_adds_are_a_doubt() {
+    let (job, trials) = (job(), trials());
+    let mut added = run(&job, &trials);
+    added.environment["runtime_options"] = serde_json::json!(["TieredStopAtLevel=1"]);
+    let doubts_of = |run: &RunEvidence<'_>| {
+        let doubts = analyse(run).recommendation.doubts.into_iter();
+        doubts.filter(|doubt| matches!(doubt, Doubt::RuntimeOptions { .. })).collect::<Vec<_>>()
+    };
+    let options = vec!["TieredStopAtLevel=1".to_owned()];
+    assert_eq!(doubts_of(&added), [Doubt::RuntimeOptions { options }]);
+    assert_eq!(doubts_of(&run(&job, &trials)), Vec::new());
 }
 
 /// `analysis.json` as a whole: its names are a promise to scripts. `report`'s tests read this file.

@@ -1,5 +1,5 @@
-//! How fast a CPU of this machine is: its clock at work, a fixed kernel, and how long it waits for memory, on one thread;
-//! and beside which instance types that is.
+//! How fast a CPU of this machine is: its clock at work, a fixed kernel, and how long it waits for memory, on one
+//! thread; and beside which instance types that is.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -153,6 +153,7 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         current: requests(&catalog, &args.current)?,
         cache: args.cache.options(&catalog)?,
     };
+    check_storage(&directories, &options)?;
     let basis = args.basis.basis()?;
     let measured: Vec<Measured> = directories.iter().map(Measured::read).collect::<Result<_, _>>()?;
     let runs: Vec<RunEvidence<'_>> =
@@ -195,6 +196,20 @@ pub(super) fn check_evidence(directories: &[RunDirectory]) -> Result<(), Failure
         .help("give runs of YCSB's operations; what was measured stands in the run's own report"));
     }
     Ok(())
+}
+
+/// Refuses storage of RDS for machines of a database that does not run there.
+fn check_storage(directories: &[RunDirectory], options: &SizingOptions) -> Result<(), Failure> {
+    let mut products = directories.iter().map(|directory| directory.plan().target.database.product());
+    let is_of_rds = |request: &&ClusterRequest| request.volumes.iter().any(|volume| volume.kind.is_of_rds());
+    let on_rds = options.candidates.iter().chain(&options.current).find(is_of_rds);
+    match on_rds.zip(products.find(|product| product.lacks(Lack::Rds))) {
+        Some((machines, product)) => {
+            Err(Failure::input(format!("{machines} has storage of RDS, which does not run {}", product.title))
+                .help("name a volume of EC2, such as gp3"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses runs of several providers.

@@ -291,6 +291,10 @@ fn bad_targets_are_refused() {
             "leaves 1 of the copies with a zone down, and 2 must answer",
         ),
         (&[good.as_slice(), &["--candidate", "r5.huge"]].concat(), "unknown instance type"),
+        (
+            &[good.as_slice(), &["--candidate", "r6i.4xlarge+rds-gp3:400"]].concat(),
+            "has storage of RDS, which does not run Apache Cassandra",
+        ),
         (&[good.as_slice(), &["--workload", "nobody"]].concat(), "no run has a workload `nobody`"),
         (&[good.as_slice(), &["--consistency", "most"]].concat(), "no consistency level"),
         (&[good.as_slice(), &["--consistency", "quorom"]].concat(), "did you mean `quorum`?"),

@@ -7,8 +7,8 @@ use super::amounts::Words;
 pub fn checkpoints_requested(of: &CheckpointsRequested) -> Words {
     (
         format!(
-            "{:.0} checkpoints came because the WAL had reached max_wal_size, one every {:.0} s; PostgreSQL itself \
-             warns below {:.0} s.",
+            "{:.0} checkpoints were requested, as PostgreSQL does when the WAL has reached max_wal_size: one every \
+             {:.0} s, and its own log warns below {:.0} s.",
             of.checkpoints_requested, of.every_s, of.threshold_s
         ),
         "After each of them the first change of a page is logged whole: writes cost what they cost with so many \

@@ -1,8 +1,8 @@
 //! Did checkpoints follow each other because the write-ahead log was full, and not because it was time?
 //!
 //! After a checkpoint the first change of each page is logged whole, and what has changed is written anew; so
-//! checkpoints that come sooner than a server's `checkpoint_timeout` make each write dearer, in WAL and in bytes of data
-//! (PostgreSQL: "WAL Configuration").
+//! checkpoints that come sooner than a server's `checkpoint_timeout` make each write more expensive, in WAL and in
+//! bytes of data (PostgreSQL: "WAL Configuration").
 
 use reported::postgresql::CHECKPOINTS_REQUESTED;
 use serde::{Deserialize, Serialize};
@@ -25,10 +25,12 @@ pub struct CheckpointsRequested {
 /// `checkpoint_warning` as PostgreSQL is shipped, seconds: its log advises then to raise `max_wal_size` (PostgreSQL:
 /// "Write Ahead Log", Checkpoints).
 const APART_MIN_S: f64 = 30.0;
+/// Of one alone nothing is known of how far it is from the next.
+const AT_LEAST: f64 = 2.0;
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CheckpointsRequested>> {
     worst(trial, |node| {
-        let requested = node.host.work.course(&CHECKPOINTS_REQUESTED).grown().filter(|n| *n > 0.0)?;
+        let requested = node.host.work.course(&CHECKPOINTS_REQUESTED).grown().filter(|n| *n >= AT_LEAST)?;
         let every_s = trial.window_s() / requested;
         let figures = CheckpointsRequested { checkpoints_requested: requested, every_s, threshold_s: APART_MIN_S };
         (every_s < APART_MIN_S).then_some((requested, figures))
@@ -54,5 +56,15 @@ mod tests {
         let trial = with(Some(3.0));
         let CheckpointsRequested { checkpoints_requested, every_s, .. } = seen(&trial).unwrap();
         assert_eq!((checkpoints_requested, every_s), (3.0, trial.window_s() / 3.0));
+    }
+
+    #[test]
+    fn one_in_a_short_window_says_nothing_of_the_next() {
+        let in_twenty_seconds = |requested: f64| {
+            let mut trial = with(Some(requested));
+            trial.window.to_s = trial.window.from_s + 20.0;
+            finding(&trial).map(|seen| seen.figures.every_s)
+        };
+        assert_eq!([1.0, 2.0].map(in_twenty_seconds), [None, Some(10.0)]);
     }
 }
