@@ -55,8 +55,8 @@ impl ModelMisses {
 }
 
 /// The memory of a product that keeps pages of its own besides, without which misses are reckoned, as its tables call
-/// it; what its updates read is left out then, too. `None`: its main memory is a heap, and nothing has to be read before
-/// it is changed.
+/// it; what its updates read is left out then, too. `None`: its main memory is a heap, and nothing has to be read
+/// before it is changed.
 pub fn own_buffers(product: &Product) -> Option<&'static str> {
     product.lacks(Lack::Heap).then_some(product.reports.main_memory)
 }

@@ -295,7 +295,7 @@ fn a_mistake_of_the_profile_has_its_line_there() {
     let index = "columnspec:";
     for (replace, by, said) in [
         ("  partitions: fixed(1)", "  partitions: uniform(1..50)", "partitions other than fixed(1) is not supported"),
-        ("    cluster: uniform(20..60)", "    cluster: exp(20..60)", "`exp(20..60)` is not supported"),
+        ("    cluster: uniform(20..60)", "    cluster: qext(20..60,2)", "`qext(20..60,2)` is not supported"),
         ("  select: fixed(1)/60", "  select: fixed(1)/60\n  revisit: fixed(2)", "revisit of insert is not supported"),
         ("    consistencyLevel: LOCAL_QUORUM", "    consistencyLevel: MOST", "unknown consistency `MOST`"),
         ("    cql: SELECT headline", "    cql: TRUNCATE articles; SELECT headline", "TRUNCATE is neither"),
