@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::catalog::{Catalog, UserCatalog};
+use ::catalog::{CPU_REFERENCE, Catalog, CpuSpeed, UserCatalog};
 use process::failure::Failure;
 
 /// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory.
@@ -82,5 +82,13 @@ pub fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
         Some(reason) => Failure::input(format!("instance type `{name}` is not in the catalog: {}", reason.words()))
             .help("your own catalog file may state it: docs/catalog.md"),
         None => unknown("instance type", name, &catalog.nearest_instances(name)),
+    }
+}
+
+/// How fast each vCPU of a type is.
+pub fn speed_of_vcpu(known: Option<CpuSpeed>) -> String {
+    match known {
+        Some(speed) => format!("each vCPU: {speed}; 1 is {CPU_REFERENCE}"),
+        None => "each vCPU: no source says how fast it is".to_owned(),
     }
 }

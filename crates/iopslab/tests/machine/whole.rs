@@ -57,7 +57,7 @@ concurrency = [4]
 request_timeout_s = 4
 rest_max_s = 1
 warmup_s = 3
-duration_s = 19
+duration_s = 26
 repetitions = 1
 
 [provider.local]

@@ -5,7 +5,7 @@ use clap::Args;
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
-use crate::cli::facts::FORMAT_VERSION;
+use crate::cli::facts::{FORMAT_VERSION, speed_of_vcpu};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -39,7 +39,7 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
         return Ok(());
     }
     println!("{} (each node)", caps.configuration);
-    println!("{}", super::speed_of_vcpu(caps.cpu_speed));
+    println!("{}", speed_of_vcpu(caps.cpu_speed));
     if caps.ebs.is_empty() {
         path(&caps);
     } else {

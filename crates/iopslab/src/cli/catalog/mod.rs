@@ -5,7 +5,6 @@ mod cost;
 mod list;
 mod show;
 
-use ::catalog::{CPU_REFERENCE, CpuSpeed};
 use clap::{Args, Subcommand};
 use process::failure::Failure;
 use process::output::Format;
@@ -35,14 +34,6 @@ enum CatalogCommand {
     /// Read today's instance types and prices from AWS into a file of your catalog, which comes before the program's
     /// own tables
     Refresh(super::refresh::RefreshArgs),
-}
-
-/// How fast each vCPU of a type is.
-fn speed_of_vcpu(known: Option<CpuSpeed>) -> String {
-    match known {
-        Some(speed) => format!("each vCPU: {speed}; 1 is {CPU_REFERENCE}"),
-        None => "each vCPU: no source says how fast it is".to_owned(),
-    }
 }
 
 pub fn run(args: &CatalogArgs, format: Format) -> Result<(), Failure> {

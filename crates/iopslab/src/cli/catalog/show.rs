@@ -4,7 +4,7 @@ use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purc
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
-use crate::cli::facts::unknown_instance;
+use crate::cli::facts::{speed_of_vcpu, unknown_instance};
 
 pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
     let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;
@@ -20,7 +20,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     };
     println!("{}: {} vCPU, {} GiB, {}, {lifecycle}", found.name, found.vcpus, found.memory_gib, found.architecture);
     println!("processor: {}", processor(found));
-    println!("{}", super::speed_of_vcpu(speed));
+    println!("{}", speed_of_vcpu(speed));
     match &found.local_disks {
         Some(disks) => println!("local disks: {}", local(disks)),
         None => println!("local disks: none in the catalog"),
