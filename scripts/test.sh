@@ -57,23 +57,13 @@ beside "$target/stories.log" env --chdir="${stories% *}" "${stories#* }" real::
 all=$(programs --tests)
 cargo build "${tests[@]}" --example simulated_agent
 [ $# = 0 ] || beside "$target/beside.log" "$@"
-# Programs that wait more than they compute, for a database that starts or for seconds of a volume, have a lane of their own.
-waits='/(cql_driver|one_node|products|served|three_nodes)-[0-9a-f]+$'
-others() { while read -r directory program; do run "$directory" "$program" --skip real::; done; }
-set -m
-{
-  others < <(grep -E "$waits" <<<"$all")
-  exit "$status"
-} >"$target/waiting.log" 2>&1 </dev/null &
-set +m
-jobs+=($!)
-others < <(grep -vxF "$engine" <<<"$all" | grep -vE "$waits")
+while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -vxF "$engine" <<<"$all")
 # Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.
 fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
 [ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
 jobs=()
-cat "$target/waiting.log" "$target/stories.log"
+cat "$target/stories.log"
 [ $# = 0 ] || cat "$target/beside.log"
 echo "==> ended after $SECONDS s"
 exit "$status"
