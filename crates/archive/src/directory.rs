@@ -358,13 +358,15 @@ fn make_free(parent: &Path, name: &str, is_shared: bool) -> Result<PathBuf> {
     let mut builder = DirBuilder::new();
     builder.mode(if is_shared { SHARED } else { PRIVATE });
     let mut path = parent.join(name);
-    for nth in 2_u32.. {
+    let mut nth = 1;
+    loop {
         match builder.create(&path) {
+            Ok(()) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                nth += 1;
                 path = parent.join(format!("{name}-{nth}"));
             }
-            made => return made.map(|()| path.clone()).map_err(|error| RunError::file("create", &path, error)),
+            Err(error) => return Err(RunError::file("create", &path, error)),
         }
     }
-    Err(RunError::BadName { name: name.to_owned() })
 }

@@ -86,17 +86,22 @@ fn record_runtimes(run: &Run<'_>, software: &BTreeSet<Software>) -> Result<(), F
         of_versions.entry(version).or_default().push(runtime);
     }
     let options: BTreeSet<&str> = software.iter().flat_map(|one| &one.runtime_options).map(String::as_str).collect();
+    let mut facts = serde_json::Map::new();
     if !options.is_empty() {
-        let options = serde_json::json!(options);
-        run.directory.add_to_environment(serde_json::Map::from_iter([(RUNTIME_OPTIONS.to_owned(), options)]))?;
+        facts.insert(RUNTIME_OPTIONS.to_owned(), serde_json::json!(options));
     }
     let now = serde_json::json!(of_versions);
     match run.directory.environment()?.get(RUNTIMES) {
-        None => run.directory.add_to_environment(serde_json::Map::from_iter([(RUNTIMES.to_owned(), now)]))?,
+        None => {
+            facts.insert(RUNTIMES.to_owned(), now);
+        }
         Some(began) if *began != now => {
             run.say(&format!("when the run began, versions ran on {began}, and now on {now}"));
         }
         Some(_) => {}
+    }
+    if !facts.is_empty() {
+        run.directory.add_to_environment(facts)?;
     }
     Ok(())
 }

@@ -111,7 +111,7 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
 }
 
 /// On a machine that cannot carry full scale a bound on latency is judged in a model whose queues take longer: the file
-/// has it, and whoever asked for it is told.
+/// has it, and the terminal says what the model makes of it.
 #[test]
 fn a_demand_and_a_bound_on_latency_are_in_force_and_a_model_is_named() {
     let lab = Laboratory::new();

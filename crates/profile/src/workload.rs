@@ -96,8 +96,9 @@ pub(crate) fn workload(cluster: &Cluster, nodes: &[NodeSeen]) -> Workload {
     let mut tables: Vec<TableUse> = cluster.tables.iter().map(|schema| table(schema, nodes)).collect();
     let used = |table: &TableUse| table.replicas.or(table.clients).map_or(0.0, Operations::total);
     tables.sort_by(|a, b| used(b).total_cmp(&used(a)).then_with(|| a.schema.name.cmp(&b.schema.name)));
-    let together = together(nodes);
-    let (clients, hours) = (clients(nodes, &together), hours(&together));
+    let read = read(nodes);
+    let together = together(&read);
+    let (clients, hours) = (clients(&read, &together), hours(&together));
     Workload { clients, hours, tables, nodes: nodes.iter().map(node).collect() }
 }
 
@@ -182,8 +183,7 @@ fn read(nodes: &[NodeSeen]) -> Vec<&NodeSeen> {
 }
 
 /// Of all nodes at the same time. A node that lacks an interval would make it a quiet one: then it does not count.
-fn together(nodes: &[NodeSeen]) -> Vec<Together> {
-    let read = read(nodes);
+fn together(read: &[&NodeSeen]) -> Vec<Together> {
     let each: Vec<Vec<Option<(f64, Operations)>>> = read.iter().map(|node| by_interval(node, CLIENTS)).collect();
     let most = each.iter().map(Vec::len).max().unwrap_or_default();
     let at = |place: usize| {
@@ -195,8 +195,8 @@ fn together(nodes: &[NodeSeen]) -> Vec<Together> {
     (0..most).filter_map(at).collect()
 }
 
-fn clients(nodes: &[NodeSeen], together: &[Together]) -> Option<Rates> {
-    let means: Option<Vec<Operations>> = read(nodes).into_iter().map(|node| mean(node, None, CLIENTS)).collect();
+fn clients(read: &[&NodeSeen], together: &[Together]) -> Option<Rates> {
+    let means: Option<Vec<Operations>> = read.iter().map(|node| mean(node, None, CLIENTS)).collect();
     let sum = means?.into_iter().reduce(Operations::plus)?;
     let each = together.iter().map(|interval| (interval.seconds, interval.clients));
     Some(Rates { mean: sum, busiest: busiest(each).unwrap_or(sum) })

@@ -1,5 +1,6 @@
 //! What was recorded is sent again to a real Cassandra, at four times its pace.
 
+use super::small_node;
 use crate::support::{Laboratory, lane::Share};
 
 const SCHEMA: &str = "CREATE TABLE carts (shopper int, item int, amount int, PRIMARY KEY (shopper, item));\n";
@@ -8,12 +9,6 @@ const UPDATE: &str = "UPDATE shop.carts SET amount = ? WHERE shopper = ? AND ite
 
 const EXPERIMENT: &str = r#"
 name = "replay"
-
-[[configuration]]
-name = "one"
-instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
-memory_limit_gib = 8
 
 [[workload]]
 replay = "log.jsonl"
@@ -29,10 +24,6 @@ rest_max_s = 1
 warmup_s = 2
 duration_s = 8
 repetitions = 1
-
-[provider.local]
-heap_mib = 512
-page_cache_mib = 64
 "#;
 
 /// 45 s of 20 requests each, every tenth of which writes; `shopper` says whose cart the i-th is of.
@@ -58,7 +49,8 @@ fn a_recording_is_sent_at_its_pace_and_one_that_is_too_hot_for_a_model_is_refuse
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("schema.cql", SCHEMA);
     lab.write("log.jsonl", &log(|i| i * 37 % 2_000));
-    lab.write("replay.toml", EXPERIMENT);
+    let experiment = small_node::experiment(EXPERIMENT, &[("one", "")]);
+    lab.write("replay.toml", &experiment);
     let analysis = lab.exits(0, &["run", "replay.toml", "--format", "json"]).json();
     let cell = &analysis["cells"][0];
     assert_eq!((&cell["valid_trials"], &cell["error_share"]), (&1.into(), &0.0.into()), "{cell:#}");
@@ -70,7 +62,7 @@ fn a_recording_is_sent_at_its_pace_and_one_that_is_too_hot_for_a_model_is_refuse
 
     // A quarter of the same machine, four times as large; half of all requests are of one cart.
     lab.write("log.jsonl", &log(|i| if i % 2 == 0 { 0 } else { i * 37 % 2_000 }));
-    let larger = EXPERIMENT
+    let larger = experiment
         .replace("vcpus = 0.7, memory_gib = 16", "vcpus = 2.8, memory_gib = 64")
         .replace("iops = 4500, mib_per_s = 200, size_gib = 2", "iops = 18000, mib_per_s = 800, size_gib = 8")
         .replace("memory_limit_gib = 8", "memory_limit_gib = 32")
