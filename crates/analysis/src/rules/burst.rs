@@ -39,7 +39,7 @@ pub struct CreditsSpent {
 /// than those of the real volume; times are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BucketLasts {
-    /// Mean of the window, a second.
+    /// Mean of the window, a second, in credits: a large request costs several.
     pub measured_per_s: f64,
     /// While credits last: the demand, at most the burst rate.
     pub burst_per_s: f64,
@@ -211,36 +211,40 @@ pub(crate) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// The bucket, what was measured of it a second, and for how long.
-    fn bucket(&self, role: VolumeRole, unit: Credits) -> Option<(Bucket, f64, f64)> {
+    /// The bucket, and what was measured of it a second.
+    fn bucket(&self, role: VolumeRole, unit: Credits) -> Option<(Bucket, f64)> {
         let setup = self.setups.of(&self.trial.record.configuration)?;
         let bucket = unit.bucket(setup.volume(role)?)?;
         let activity = first_named(self.trial, self.nodes)?.activity(role)?;
-        Some((bucket, unit.done(activity) / activity.seconds, activity.seconds))
+        Some((bucket, unit.done(activity) / activity.seconds))
     }
 }
 
 /// Adds rates, a full bucket, and how long it lasts. Where the bucket ran empty inside the window, the mean rate is not
 /// the demand: that was what emptied it, the burst rate.
 pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
-    if let Some((bucket, measured, _)) = known.bucket(found.volume, found.unit) {
+    if let Some((bucket, measured)) = known.bucket(found.volume, found.unit) {
         found.lasts = Some(of_bucket(&bucket, measured, bucket.burst, known.scale));
     }
 }
 
-/// The same, under the measured demand; `false` where the mean demand was not above the baseline after all.
+/// The same, under the demand; `false` where its mean was not above the baseline after all.
 pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
-    let Some((bucket, measured, seconds)) = known.bucket(found.volume, found.unit) else { return true };
-    found.lasts = Some(of_bucket(&bucket, measured, measured, known.scale));
-    !is_breathing(found, &bucket, measured, seconds)
+    let Some((bucket, measured)) = known.bucket(found.volume, found.unit) else { return true };
+    let demand = demand(found.spent, &bucket, measured, known.trial.window_s());
+    found.lasts = Some(of_bucket(&bucket, demand, demand, known.scale));
+    demand > bucket.baseline
 }
 
-/// Whether credits fell by the last few requests alone: a full bucket earns nothing while it is full, so that a demand
-/// below the baseline that comes in bursts may leave it a little less than full.
-fn is_breathing(found: &BurstOnly, bucket: &Bucket, measured: f64, seconds: f64) -> bool {
-    let start = found.spent.map_or(0.0, |spent| spent.credits_start);
-    let may_be_full = start + bucket.baseline * seconds >= bucket.full;
-    may_be_full && measured <= bucket.baseline
+/// What was asked of a bucket in `seconds`, a second. Credits know it better than the requests that were `measured`: a
+/// large one costs several (gp2 counts an I/O for each 256 KiB). What fell came on top of what the bucket earned,
+/// the baseline; but one that may have been full meanwhile, and earned nothing, shows no more than what fell. (So a
+/// demand below the baseline that comes in bursts leaves a bucket a little less than full.)
+fn demand(spent: Option<CreditsSpent>, bucket: &Bucket, measured: f64, seconds: f64) -> f64 {
+    let Some(CreditsSpent { credits_start, credits_end }) = spent else { return measured };
+    let fell = stats::ratio(credits_start - credits_end, seconds).unwrap_or(0.0);
+    let may_be_full = credits_start + bucket.baseline * seconds >= bucket.full;
+    measured.max(if may_be_full { fell } else { fell + bucket.baseline })
 }
 
 #[cfg(test)]
@@ -323,6 +327,31 @@ mod tests {
         assert_eq!((lasts.baseline_per_s, lasts.burst_per_s), (18.75, 162.0));
         let seconds = lasts.full_bucket_lasts_s.unwrap();
         assert!((seconds - 337_500.0 / (162.0 - 18.75)).abs() < 1e-6, "{seconds}");
+    }
+
+    /// The same volume, on which 162 requests a second cost more credits than there were requests; and the sound trial
+    /// beside a baseline that is above its requests and below their credits.
+    #[test]
+    fn requests_that_cost_several_credits_are_demand_of_so_many() {
+        let lasts = |baseline_iops: f64, credits: (f64, f64)| {
+            let mut job = job();
+            job.setups[1].data.burst =
+                Some(experiment::Burst { baseline_iops, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 });
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].burst_credits = Some(credits);
+            let trials = [measured(&record, 160.0 * 60.0)];
+            let analysis = analyse(&run(&job, &trials));
+            analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts)
+        };
+        let of = |baseline, fell: f64| lasts(baseline, (5.0e6, 5.0e6 - fell * 60.0)).map(|lasts| lasts.burst_per_s);
+        assert_eq!(of(200.0, 30.0), Some(230.0), "162 requests");
+        assert_eq!(of(150.0, 12.0), Some(162.0));
+        assert_eq!(of(150.0, 9.0), Some(162.0), "credits that fell by less than requests say: the larger");
+        let seconds = lasts(200.0, (5.0e6, 5.0e6 - 1800.0)).unwrap().full_bucket_lasts_s.unwrap();
+        assert!((seconds - 5.4e6 / 30.0).abs() < 1e-6, "{seconds}");
+        // A full bucket that earns nothing: 30 a second may be all that was asked of it, in bursts.
+        assert_eq!(lasts(200.0, (5.4e6, 5.4e6 - 1800.0)), None);
+        assert_eq!(lasts(200.0, (5.4e6, 5.4e6 - 12_060.0)).map(|lasts| lasts.burst_per_s), Some(201.0));
     }
 
     /// The sound trial did 162 IOPS.
