@@ -296,10 +296,10 @@ fn databases(
                 mistakes.refuse(at, message, "name a type; see: iopslab catalog list")
             }
         };
-        let spread = raw.ebs_cards.as_ref().filter(|stated| stated.as_str() == raw::CardWord::Spread.name());
-        if let Some(stated) = spread {
-            let message = "ebs_cards = \"spread\" cannot be had on AWS: \
-                           Terraform's AWS provider has no ebs_card_index, so that all volumes are on card 0";
+        let is_spread = configuration.cards().into_iter().flatten().any(|card| card > 0);
+        if let Some(stated) = raw.ebs_cards.as_ref().filter(|_| is_spread) {
+            let message = "volumes cannot be spread over EBS cards on AWS: \
+                           Terraform's AWS provider has no ebs_card_index, so that all are on card 0";
             let help = "leave it out or state \"first\", or attach volumes by hand to machines of [provider.hosts]";
             mistakes.add(stated.span(), message, help);
             sound = false;
