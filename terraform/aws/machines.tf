@@ -56,6 +56,15 @@ resource "aws_instance" "machine" {
     host_key       = var.ssh_host_key == null ? "" : var.ssh_host_key
   })
 
+  dynamic "launch_template" {
+    for_each = each.value.bandwidth_weighting == null ? [] : [each.value.bandwidth_weighting]
+
+    content {
+      id      = aws_cloudformation_stack.weighting[launch_template.value].outputs["Id"]
+      version = "1"
+    }
+  }
+
   metadata_options {
     http_endpoint               = "enabled"
     http_tokens                 = "required"
@@ -111,7 +120,8 @@ resource "aws_instance" "machine" {
 
   lifecycle {
     # A newer image, or another first timer, is no reason to replace or stop a machine that is being measured. Nor is the
-    # level that a volume was modified to since (pair_volumes): the provider would make another machine for it.
-    ignore_changes = [ami, user_data, ebs_block_device]
+    # level that a volume was modified to since (pair_volumes), nor a template that is gone: the provider would make
+    # another machine.
+    ignore_changes = [ami, user_data, ebs_block_device, launch_template]
   }
 }

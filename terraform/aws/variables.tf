@@ -187,7 +187,8 @@ variable "machines" {
     configuration it belongs to, an instance type and its architecture, a zone (0 is the first), and the size of its
     root volume. volumes: EBS volumes by name; several members are striped (RAID0); snapshot_id: the volume is made
     from it, and has its XFS. instance_store: its NVMe disks are the volume "data". ebs_optimized: null is what the
-    type does by default.
+    type does by default. bandwidth_weighting: null is as the type has it; ebs-1 gives its volumes more MB/s and its
+    network less, vpc-1 the reverse.
   EOT
   type = map(object({
     role          = string
@@ -198,6 +199,8 @@ variable "machines" {
     root_gib      = number
     spot          = optional(bool, false)
     ebs_optimized = optional(bool)
+
+    bandwidth_weighting = optional(string)
     volumes = optional(map(object({
       type        = string
       size_gib    = number
@@ -228,6 +231,14 @@ variable "machines" {
   validation {
     condition     = alltrue([for machine in values(var.machines) : contains(["x86_64", "arm64"], machine.architecture)])
     error_message = "machines: architecture is \"x86_64\" or \"arm64\"."
+  }
+
+  validation {
+    condition = alltrue([
+      for machine in values(var.machines) :
+      contains(["ebs-1", "vpc-1"], coalesce(machine.bandwidth_weighting, "ebs-1"))
+    ])
+    error_message = "machines: bandwidth_weighting is \"ebs-1\" or \"vpc-1\"; null is as the type has it."
   }
 
   validation {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalog::{VcpuPool, VolumeLevel, VolumeType};
+use catalog::{BandwidthWeighting, VcpuPool, VolumeLevel, VolumeType};
 use serde::{Deserialize, Serialize};
 
 use crate::AwsPair;
@@ -218,6 +218,8 @@ pub struct AwsMachine {
     pub spot: bool,
     /// Whether its own path to EBS is asked for; `None`: as the type has it.
     pub ebs_optimized: Option<bool>,
+    /// How its bandwidth is weighted; `None`: as the type has it.
+    pub bandwidth_weighting: Option<BandwidthWeighting>,
     /// Whether the data lies on the instance's own disks.
     pub instance_store: bool,
     /// EBS volumes besides the root, by what they hold: `data`, `commitlog`.

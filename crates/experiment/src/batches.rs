@@ -130,6 +130,7 @@ mod tests {
             root_gib: 64,
             spot: false,
             ebs_optimized: None,
+            bandwidth_weighting: None,
             instance_store: false,
             volumes: BTreeMap::new(),
         }

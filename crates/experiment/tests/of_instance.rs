@@ -1,6 +1,6 @@
 //! What is stated of an instance beside its type: EBS cards and bandwidth weighting.
 
-use catalog::IoLimits;
+use catalog::{BandwidthWeighting, IoLimits};
 use experiment::{Experiment, Provider, ReadFor, Setup, setups};
 
 use crate::story::{accepted, each_refused, notes, read};
@@ -71,9 +71,27 @@ fn on_aws_all_volumes_are_on_card_0_and_the_plan_says_so() {
     let said = notes(&planned, "ebs_card_not_set", Some(Provider::Aws));
     assert!(said.len() == 1 && said[0].contains("ebs_card_index is not set on AWS"), "{said:?}");
     assert!(notes(&planned, "ebs_card_not_set", Some(Provider::Local)).is_empty());
-    let weighted = text.replace("r8gn.48xlarge\"\n", "m8g.8xlarge\"\nbandwidth_weighting = \"ebs-1\"\n");
-    let refused = read(&weighted, ReadFor::PlanOf(Provider::Aws)).unwrap_err().to_string();
-    assert!(refused.contains("x.toml:7:23: bandwidth_weighting cannot be set on AWS"), "{refused}");
+    // Whoever asks for two cards is refused; one volume is on card 0 in any case.
+    let spread = text.replace("r8gn.48xlarge\"\n", "r8gn.48xlarge\"\nebs_cards = \"spread\"\n");
+    let refused = read(&spread, ReadFor::PlanOf(Provider::Aws)).unwrap_err().to_string();
+    assert!(refused.contains("x.toml:7:13: volumes cannot be spread over EBS cards on AWS"), "{refused}");
+    assert!(read(&spread.replace(LOG, ""), ReadFor::PlanOf(Provider::Aws)).is_ok());
+    assert!(read(&spread, ReadFor::PlanOf(Provider::Local)).is_ok());
+    assert!(read(&spread.replace("spread", "first"), ReadFor::PlanOf(Provider::Aws)).is_ok());
+}
+
+#[test]
+fn on_aws_the_machines_of_a_weighted_configuration_state_it_and_clients_do_not() {
+    let aws = "[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
+    let variant = "[[variant]]\nname = \"weighted\"\nbandwidth_weighting = \"ebs-1\"\n";
+    let text = on("m8g.8xlarge", "{ type = \"gp3\", size_gib = 4000, iops = 40000, mib_per_s = 2000 }", "");
+    let planned = read(&format!("{text}{variant}{aws}"), ReadFor::PlanOf(Provider::Aws)).unwrap();
+    let machines = &planned.place.aws().unwrap().batches[0].machines;
+    let stated: Vec<_> = machines.iter().map(|machine| (machine.name.as_str(), machine.bandwidth_weighting)).collect();
+    let ebs_1 = Some(BandwidthWeighting::Ebs1);
+    assert_eq!(stated, [("a.database-1", None), ("a_weighted.database-1", ebs_1), ("client-1", None)]);
+    let volume = &machines[0].volumes["data"];
+    assert_eq!((volume.iops, volume.mib_per_s), (Some(40_000), Some(2_000)), "as gp3 is sold since 2025-09");
 }
 
 #[test]

@@ -94,8 +94,8 @@ run "one_node_on_gp3" {
     error_message = "Not asked for spot."
   }
   assert {
-    condition     = length(aws_placement_group.run) == 0
-    error_message = "Not asked for a placement group."
+    condition     = length(aws_placement_group.run) == 0 && length(aws_cloudformation_stack.weighting) == 0
+    error_message = "Not asked for a placement group, nor for another weighting."
   }
   assert {
     condition = (
@@ -205,6 +205,72 @@ run "every_kind_of_storage" {
       strcontains(aws_instance.machine["nvme.database-1"].user_data, "\nebs_volume volume commitlog /dev/sdf\n")
     )
     error_message = "The instance store becomes data; the commit log is on EBS."
+  }
+}
+
+# aws_ebs_volume and launch templates of provider 5 end at 1,000 MiB/s; volumes that are part of an instance do not.
+run "a_gp3_as_large_as_it_is_sold" {
+  command = plan
+
+  variables {
+    machines = {
+      "large.database-1" = {
+        role    = "database", instance_type = "r6i.32xlarge", architecture = "x86_64", zone = 0, root_gib = 20
+        volumes = { data = { type = "gp3", size_gib = 4000, iops = 80000, mib_per_s = 2000 } }
+      }
+    }
+  }
+  assert {
+    condition = [
+      for volume in aws_instance.machine["large.database-1"].ebs_block_device : [volume.iops, volume.throughput]
+    ] == [[80000, 2000]]
+    error_message = "80,000 IOPS and 2,000 MiB/s, which AWS sells since 2025-09."
+  }
+}
+
+run "bandwidth_weighted_for_volumes" {
+  command = plan
+
+  variables {
+    machines = {
+      "weighted.database-1" = {
+        role     = "database", instance_type = "m8i.large", architecture = "x86_64", zone = 0
+        root_gib = 20, bandwidth_weighting = "ebs-1"
+      }
+      "plain.database-1" = {
+        role     = "database", instance_type = "m8i.large", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+    }
+  }
+  assert {
+    condition = (
+      length(aws_instance.machine["weighted.database-1"].launch_template) == 1 &&
+      length(aws_instance.machine["plain.database-1"].launch_template) == 0
+    )
+    error_message = "One machine is made from a template, the other one from none."
+  }
+  assert {
+    condition = (
+      jsondecode(
+        aws_cloudformation_stack.weighting["ebs-1"].template_body
+      ).Resources.Template.Properties.LaunchTemplateData ==
+      { NetworkPerformanceOptions = { BandwidthWeighting = "ebs-1" } }
+    )
+    error_message = "The template states the weighting and nothing else."
+  }
+  assert {
+    condition = contains(
+      jsondecode(
+        aws_cloudformation_stack.weighting["ebs-1"].template_body
+      ).Resources.Template.Properties.TagSpecifications[0].Tags,
+      { Key = "iopslab:run", Value = "gp3-or-io2" }
+    )
+    error_message = "The template has the run's tags."
+  }
+  assert {
+    condition     = startswith(aws_cloudformation_stack.weighting["ebs-1"].name, "iopslab-gp3-or-io2-ebs-1-")
+    error_message = "The stack is named by the run, the weighting and the machines."
   }
 }
 

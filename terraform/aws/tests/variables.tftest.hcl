@@ -279,6 +279,24 @@ run "an_unknown_architecture" {
   expect_failures = [var.machines]
 }
 
+run "an_unknown_weighting" {
+  command = plan
+
+  module {
+    source = "./tests/variables"
+  }
+
+  variables {
+    machines = {
+      "a" = {
+        role     = "database", instance_type = "m8i.large", architecture = "x86_64", zone = 0
+        root_gib = 20, bandwidth_weighting = "ebs-2"
+      }
+    }
+  }
+  expect_failures = [var.machines]
+}
+
 run "half_a_zone" {
   command = plan
 

@@ -119,6 +119,7 @@ fn client_machine(kind: &InstanceType, given: &raw::Aws, host: u32, zone: u32) -
         root_gib: root_gib(given),
         spot: given.spot.unwrap_or(false),
         ebs_optimized: None,
+        bandwidth_weighting: None,
         instance_store: false,
         volumes: BTreeMap::new(),
     }
@@ -295,12 +296,11 @@ fn databases(
                 mistakes.refuse(at, message, "name a type; see: iopslab catalog list")
             }
         };
-        if let Some(stated) =
-            raw.bandwidth_weighting.as_ref().filter(|_| configuration.instance.bandwidth_weighting.is_some())
-        {
-            let message = "bandwidth_weighting cannot be set on AWS: \
-                           aws_instance of Terraform's AWS provider has no such attribute";
-            let help = "leave it out on AWS, or set it by hand on machines that you name in [provider.hosts]";
+        let is_spread = configuration.cards().into_iter().flatten().any(|card| card > 0);
+        if let Some(stated) = raw.ebs_cards.as_ref().filter(|_| is_spread) {
+            let message = "volumes cannot be spread over EBS cards on AWS: \
+                           Terraform's AWS provider has no ebs_card_index, so that all are on card 0";
+            let help = "leave it out or state \"first\", or attach volumes by hand to machines of [provider.hosts]";
             mistakes.add(stated.span(), message, help);
             sound = false;
         }
@@ -346,6 +346,7 @@ fn databases(
             root_gib: root_gib(given),
             spot: given.spot.unwrap_or(false),
             ebs_optimized: (found.ebs_optimisation == EbsOptimisation::Surcharge).then_some(true),
+            bandwidth_weighting: configuration.instance.bandwidth_weighting,
             instance_store,
             volumes: volumes.clone(),
         };

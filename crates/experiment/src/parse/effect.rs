@@ -175,10 +175,7 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
 fn on_aws(file: &raw::Experiment) -> Option<Note> {
     let keys = ["scale", "work_directory", "page_cache_mib", "page_cache", "burst", "volumes", "burst_credits_start"];
     let mut keys = of_local(&file.provider.local, keys);
-    keys.extend(stated([
-        ("memory_limit_gib", limits_memory(file)),
-        ("ebs_cards", file.configuration.iter().any(|c| c.ebs_cards.is_some())),
-    ]));
+    keys.extend(stated([("memory_limit_gib", limits_memory(file))]));
     let advice = "Machines are measured as they are bought, at full size";
     Some(none_of(keys, "on AWS", advice)?.only(Provider::Aws))
 }

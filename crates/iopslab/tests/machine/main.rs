@@ -14,6 +14,7 @@ mod sites;
 mod states;
 #[path = "../support/mod.rs"]
 mod support;
+mod weighted;
 
 /// The stories; `scripts/test.sh` knows them by this name, to run them beside all other tests.
 #[path = "."]

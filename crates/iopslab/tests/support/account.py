@@ -129,7 +129,13 @@ def state_of(account, region):
     instances = instances_of(ec2)
     volumes = ec2.describe_volumes()["Volumes"]
     keys = ec2.describe_key_pairs()["KeyPairs"]
-    named = [("instance", "InstanceId", instances), ("volume", "VolumeId", volumes), ("key pair", "KeyName", keys)]
+    templates = ec2.describe_launch_templates()["LaunchTemplates"]
+    named = [
+        ("instance", "InstanceId", instances),
+        ("volume", "VolumeId", volumes),
+        ("key pair", "KeyName", keys),
+        ("launch template", "LaunchTemplateName", templates),
+    ]
     return {
         "instances": [
             {
@@ -146,6 +152,7 @@ def state_of(account, region):
         "left": [f"instance {i['InstanceId']}" for i in instances if i["State"]["Name"] != "terminated"]
         + [f"volume {v['VolumeId']}" for v in volumes]
         + [f"key pair {k['KeyName']}" for k in keys]
+        + [f"launch template {t['LaunchTemplateName']}" for t in templates]
         + [f"placement group {g['GroupName']}" for g in ec2.describe_placement_groups()["PlacementGroups"]]
         + [
             f"security group {g['GroupName']}"

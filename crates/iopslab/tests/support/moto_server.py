@@ -2,7 +2,9 @@
 
 Run it by the Python that has moto, with the arguments of moto_server (the port last). IOPSLAB_MOTO_LOG names a file that
 gets a line of JSON for each request: when, service, action, region, access key (moto knows keys of 20 characters only),
-account; of those that make or end instances, their types. IOPSLAB_MOTO_SOCKET names a Unix socket: see account.py.
+account; of those that make or end instances, their types; of those that make them IOPS and MiB/s of their volumes by
+device name, and how bandwidth is weighted by the launch template, which moto keeps, and does nothing by.
+IOPSLAB_MOTO_SOCKET names a Unix socket: see account.py.
 
 Changed, each as EC2 documents it:
 
@@ -53,6 +55,15 @@ class Refused(EC2ClientError):
         super().__init__(code, "Refused by the tests.")
 
 
+def weighting_of(backend, get_param):
+    """What the launch template of a request for instances states, where it has one."""
+    template = (get_param("LaunchTemplate") or {}).get("LaunchTemplateId")
+    if template is None:
+        return None
+    options = backend.get_launch_template(template).latest_version().data.get("NetworkPerformanceOptions", {})
+    return options.get("BandwidthWeighting")
+
+
 def log_requests(path):
     call_action = BaseResponse.call_action
 
@@ -74,6 +85,9 @@ def log_requests(path):
             subnets = ec2_backends[line["account"]][self.region].get_subnet
             zone = subnets(subnet.group()).availability_zone if subnet else None
             line["types"] = [self._get_param("InstanceType")]
+            asked = [m for m in self._get_param("BlockDeviceMappings", []) if "Ebs" in m]
+            line["performance"] = {m["DeviceName"]: [m["Ebs"].get("Iops"), m["Ebs"].get("Throughput")] for m in asked}
+            line["weighting"] = weighting_of(ec2_backends[line["account"]][self.region], self._get_param)
         if action == "TerminateInstances":
             backend = ec2_backends[line["account"]][self.region]
             ids = self._get_param("InstanceIds", [])

@@ -24,6 +24,7 @@ pub(super) const MODULES: &[(&str, &str)] = &[
     module!("templates/first-boot.sh.tftpl"),
     module!("variables.tf"),
     module!("versions.tf"),
+    module!("weighting.tf"),
 ];
 
 /// Whence Terraform and OpenTofu have plug-ins.
@@ -135,6 +136,7 @@ mod tests {
         for one in [
             " managed aws_instance machine",
             " managed aws_key_pair run",
+            " managed aws_cloudformation_stack weighting",
             " managed terraform_data checked",
             " data aws_ssm_parameter image",
             "module.network[0] managed aws_vpc run",

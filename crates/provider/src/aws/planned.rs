@@ -20,6 +20,7 @@ pub(super) fn planned() -> (AwsSettings, AwsBatch, AwsSite) {
         root_gib: 64,
         spot: false,
         ebs_optimized: None,
+        bandwidth_weighting: None,
         instance_store: false,
         volumes: BTreeMap::from([("data".to_owned(), volume)]),
         vcpus: 4,

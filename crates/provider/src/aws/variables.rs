@@ -29,6 +29,7 @@ pub(super) fn variables(
             "root_gib": machine.root_gib,
             "spot": machine.spot,
             "ebs_optimized": machine.ebs_optimized,
+            "bandwidth_weighting": machine.bandwidth_weighting,
             "instance_store": machine.instance_store,
             "volumes": volumes,
         });
@@ -72,12 +73,14 @@ mod tests {
 
     #[test]
     fn variables_say_what_is_asked_and_leave_out_what_is_not() {
-        let (settings, batch, mut site) = planned();
+        let (settings, mut batch, mut site) = planned();
+        batch.machines[0].bandwidth_weighting = serde_json::from_value(json!("ebs-1")).unwrap();
         let said =
             variables((("r", "2026-11-23T12:00:00Z"), ("ssh-ed25519 A", "a key")), &settings, (&batch, &site), 0);
         assert_eq!(said["zones"], 3);
         let machine = &said["machines"]["fast.database-1"];
         assert_eq!((&machine["role"], &machine["configuration"]), (&json!("database"), &json!("fast")));
+        assert_eq!(machine["bandwidth_weighting"], "ebs-1");
         assert_eq!(machine["volumes"], json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } }));
         assert_eq!((said.get("network"), said.get("images")), (None, None), "the modules' defaults");
         site.image_arm64 = Some("ami-1".to_owned());
