@@ -105,6 +105,11 @@ impl Place {
         }
     }
 
+    /// Whether caches in front of a database have machines of their own; else they are on that of its first node.
+    pub fn has_cache_machines(&self) -> bool {
+        self.provider() == Provider::Hosts
+    }
+
     /// What is made of a configuration there.
     pub fn model(&self) -> Model {
         match self {
