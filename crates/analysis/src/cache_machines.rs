@@ -6,16 +6,16 @@ use evidence::{HostId, HostSample, Role};
 use reported::Series;
 use reported::memcached::REPORTS;
 
-/// Longest time between two samples of a machine across which a moment is looked for, seconds: of three that are due one
-/// may be missing.
+/// Longest time between two samples of a machine across which a moment is looked for, seconds: of three that are due
+/// one may be missing.
 const GAP_S: f64 = 2.5;
 
 /// The samples of a trial with the tier's figures where they stand of caches beside the database: with what its first
 /// node reported. `None`: no cache had a machine of its own.
 ///
-/// Machines are sampled at moments of their own. At the moment of a sample of the database a figure of a cache is on the
-/// straight line between the cache's samples before and after; where one cache says nothing there, nothing is said of
-/// the tier.
+/// Machines are sampled at moments of their own. At the moment of a sample of the database a figure of a cache is on
+/// the straight line between the cache's samples before and after; where one cache says nothing there, nothing is said
+/// of the tier.
 pub fn added_up(by_host: &BTreeMap<HostId, Vec<HostSample>>) -> Option<BTreeMap<HostId, Vec<HostSample>>> {
     let caches = || by_host.iter().filter(|(host, _)| host.role == Role::Cache).map(|(_, samples)| samples);
     caches().next()?;

@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn every_host_has_one_name_and_every_name_one_host() {
-        for host in [HostId::DATABASE, HostId::database(1), HostId::database(11), HostId::cache(0), HostId::cache(1), HostId::CLIENT, HostId::client(2)] {
+        let databases = [HostId::DATABASE, HostId::database(1), HostId::database(11)];
+        let others = [HostId::cache(0), HostId::cache(1), HostId::CLIENT, HostId::client(2)];
+        for host in databases.into_iter().chain(others) {
             assert_eq!(host.to_string().parse(), Ok(host));
         }
         assert_eq!(HostId::database(2).to_string(), "database-3");

@@ -30,9 +30,9 @@ pub enum Request {
     Alive,
 }
 
-/// Work for the agent on a database host. The agent of a cache with a machine of its own takes those that a cache has to
-/// do with: `Check`, `Open`, `StartTrial` (an empty node), `Empty` (another one in its place), `Hold`, `StartFault` and
-/// `EndFault` of its own loss, `StopTrial`, `Close`.
+/// Work for the agent on a database host. The agent of a cache with a machine of its own takes those that a cache has
+/// to do with: `Check`, `Open`, `StartTrial` (an empty node), `Empty` (another one in its place), `Hold`, `StartFault`
+/// and `EndFault` of its own loss, `StopTrial`, `Close`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DatabaseRequest {

@@ -12,8 +12,8 @@ pub(crate) struct Hosts {
     /// Machines for database nodes, in the order of the nodes: names as `ssh` takes them, or tables
     /// `{ ssh = "db1", address = "10.0.0.5", data = "/mnt/nvme" }`.
     pub database: Spanned<Vec<Form<String, DatabaseHost>>>,
-    /// Machines for the nodes of cache tiers (`cache_tier`), in the order of the nodes, and for nothing else of the run:
-    /// names as `ssh` takes them, or tables `{ ssh = "cache1", address = "10.0.0.9" }`.
+    /// Machines for the nodes of cache tiers (`cache_tier`), in the order of the nodes, and for nothing else of the
+    /// run: names as `ssh` takes them, or tables `{ ssh = "cache1", address = "10.0.0.9" }`.
     pub cache: Option<Spanned<Vec<Form<String, CacheHost>>>>,
     /// Machines that make the load, in the order of the clients (`clients` in `[load]`): names as `ssh` takes them.
     pub client: Spanned<Vec<Form<String, ClientHost>>>,
