@@ -182,6 +182,17 @@ fn it_is_measured_here_and_on_machines_that_are_named_for_it() {
 }
 
 #[test]
+fn machines_for_caches_that_no_configuration_has_are_reported() {
+    let hosts = "\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\ncache = [\"cache1\", \"cache2\"]\n";
+    let is_reported = |text: &str| {
+        let said = notes(&accepted(&format!("{text}{hosts}")), "key_without_effect", Some(Provider::Hosts));
+        said.iter().any(|note| note.contains("[provider.hosts] cache has no effect"))
+    };
+    assert!(is_reported(GOOD));
+    assert!(!is_reported(&tier(TWO)));
+}
+
+#[test]
 fn a_time_to_live_that_no_trial_can_show_is_reported() {
     let said = |experiment: &Experiment| notes(experiment, "key_without_effect", None);
     let of = |ttl: &str| said(&accepted(&tier(&format!("{{ memory_gib = 1, instance = \"r7g.large\"{ttl} }}"))));
