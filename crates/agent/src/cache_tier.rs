@@ -249,6 +249,35 @@ mod tests {
         Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
     }
 
+    fn of_two_nodes() -> CacheTierSetup {
+        let policy = CachePolicy::Invalidate;
+        CacheTierSetup { nodes: 2, cpus: 0.5, network_bytes_per_s: None, memory_bytes: 8 << 20, ttl_s: None, policy }
+    }
+
+    #[test]
+    fn a_machine_of_a_cache_has_one_node_and_needs_no_cgroup_where_nothing_is_limited() {
+        let directory = tempfile::tempdir().unwrap();
+        let work = WorkDirectory::lock(directory.path()).unwrap();
+        let host = Host::open(work, None, "alone".to_owned(), Outbox::new(Arc::default())).unwrap();
+        let mut cache =
+            CacheTier::start_alone(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 243, 1), false).unwrap();
+        let at = "127.0.243.1:11211";
+        assert_eq!(cache.addresses(), [at]);
+        let (first, _) = cache.watched();
+        assert!(first.is_some());
+        assert_eq!(asked(at, "set a 0 0 1\r\nx\r\n").unwrap(), "STORED\r\n");
+        cache.empty(&host).unwrap();
+        assert_eq!(asked(at, "get a\r\n").unwrap(), "END\r\n");
+        assert_ne!(cache.watched().0, first, "another process");
+        cache.kill(1).unwrap();
+        assert!(asked(at, "get a\r\n").is_err(), "nobody is there");
+        assert_eq!((cache.watched().0, cache.lost()), (None, None));
+        cache.bring_back(&host, 1).unwrap();
+        assert_eq!(asked(at, "get a\r\n").unwrap(), "END\r\n");
+        cache.hold().unwrap();
+        cache.end().unwrap();
+    }
+
     #[test]
     fn a_node_that_is_killed_by_plan_is_not_lost_and_comes_back_empty() {
         if !rustix::process::geteuid().is_root() {
@@ -258,16 +287,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let work = WorkDirectory::lock(directory.path()).unwrap();
         let host = Host::open(work, None, "killed".to_owned(), Outbox::new(Arc::default())).unwrap();
-        let policy = CachePolicy::Invalidate;
-        let setup = CacheTierSetup {
-            nodes: 2,
-            cpus: 0.5,
-            network_bytes_per_s: None,
-            memory_bytes: 8 << 20,
-            ttl_s: None,
-            policy,
-        };
-        let mut tier = CacheTier::start(&host, &setup, Ipv4Addr::new(127, 0, 242, 1), 1.0).unwrap();
+        let mut tier = CacheTier::start(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 242, 1), 1.0).unwrap();
         tier.hold().unwrap();
         let addresses = tier.addresses();
         for at in &addresses {
