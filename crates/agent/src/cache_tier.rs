@@ -259,8 +259,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let work = WorkDirectory::lock(directory.path()).unwrap();
         let host = Host::open(work, None, "alone".to_owned(), Outbox::new(Arc::default())).unwrap();
-        let mut cache =
-            CacheTier::start_alone(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 243, 1), false).unwrap();
+        let mut cache = CacheTier::start_alone(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 243, 1), false).unwrap();
         let at = "127.0.243.1:11211";
         assert_eq!(cache.addresses(), [at]);
         let (first, _) = cache.watched();

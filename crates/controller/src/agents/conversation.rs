@@ -232,7 +232,9 @@ impl Conversation<'_> {
             }
             // It ended unnoticed; what it left in the inbox says so soon.
             (_, Role::Client) => self.give_up = Some(Instant::now() + CANCEL_PATIENCE),
-            (Some(Err(error)), Role::Database | Role::Cache) => return Err(self.agents.out_of_reach(error.to_string())),
+            (Some(Err(error)), Role::Database | Role::Cache) => {
+                return Err(self.agents.out_of_reach(error.to_string()));
+            }
             (None, Role::Database | Role::Cache) => return Err(Failure::NoAnswer(host)),
         }
         self.waiting.insert(host);
