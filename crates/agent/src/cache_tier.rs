@@ -1,4 +1,5 @@
-//! The caches in front of a database: memcached on addresses of its own, each node in a cgroup of its own.
+//! The caches in front of a database: memcached on addresses of its own, each node in a cgroup of its own. They are
+//! beside the database's first node, or each on a machine of its own ([`super::cache_host`]).
 //!
 //! They belong to a trial: it begins with empty ones, which the workload's own keys fill while the database is brought
 //! to rest. Like the database they have all CPUs until then.
@@ -9,12 +10,14 @@ use std::path::Path;
 use database::MetricsReader;
 use database::memcached::{NodeOfCache, PROGRAM, Process, StatsReader};
 use experiment::CacheTierSetup;
+use monitor::CgroupFiles;
 use process::machine;
 use reported::Reported;
 use storage::{Cgroup, ResourceLimits};
 use wire::RequestError;
 
 use super::host::Host;
+use super::limits::files_of;
 use super::volumes::CGROUP_ROOT;
 
 /// Last part of the first node's address: those of database nodes of a machine are below it.
@@ -30,7 +33,8 @@ pub(super) struct CacheTier {
 struct Node {
     /// `None`: it was killed by plan.
     process: Option<Process>,
-    cgroup: Cgroup,
+    /// `None`: its machine is what it is.
+    cgroup: Option<Cgroup>,
     at: SocketAddrV4,
 }
 
@@ -43,24 +47,51 @@ impl CacheTier {
         beside: Ipv4Addr,
         database_cpus: f64,
     ) -> Result<Self, RequestError> {
-        host.outbox.progress(format!("starting {} of {PROGRAM}", several(setup.nodes)), None);
         let left = beside_databases(setup.all_cpus(), database_cpus, machine::cpus());
-        let limits = ResourceLimits {
-            memory_bytes: Some(setup.memory_limit_bytes()),
-            cpuset: left.map(|left| format!("0-{}", left - 1)),
-            // What it was promised is as much its own as the database's is.
-            before_others: true,
-            ..ResourceLimits::default()
-        };
-        let node = |index: u32| -> Result<Node, RequestError> {
-            let address = address(beside, index);
-            let name = Host::cgroup_name(&format!("cache-{}", index + 1));
-            let cgroup = Cgroup::create(Path::new(CGROUP_ROOT), &host.ledger, &name, &limits)?;
-            let process = started(host, setup, &cgroup, address)?;
+        let limits = ResourceLimits { cpuset: left.map(|left| format!("0-{}", left - 1)), ..limits(setup) };
+        Self::start_at(host, setup, (0..setup.nodes).map(|index| address(beside, index)), Some(&limits))
+    }
+
+    /// One node on a machine of its own, which is held to what the node is promised where it is `limited`.
+    pub fn start_alone(
+        host: &Host,
+        of_tier: &CacheTierSetup,
+        address: Ipv4Addr,
+        limited: bool,
+    ) -> Result<Self, RequestError> {
+        let setup = CacheTierSetup { nodes: 1, ..of_tier.clone() };
+        let limits = limited.then(|| limits(&setup));
+        Self::start_at(host, &setup, std::iter::once(address), limits.as_ref())
+    }
+
+    fn start_at(
+        host: &Host,
+        setup: &CacheTierSetup,
+        addresses: impl Iterator<Item = Ipv4Addr>,
+        limits: Option<&ResourceLimits>,
+    ) -> Result<Self, RequestError> {
+        host.outbox.progress(format!("starting {} of {PROGRAM}", several(setup.nodes)), None);
+        let node = |(number, address): (u32, Ipv4Addr)| -> Result<Node, RequestError> {
+            let name = Host::cgroup_name(&format!("cache-{number}"));
+            let cgroup = limits.map(|limits| Cgroup::create(Path::new(CGROUP_ROOT), &host.ledger, &name, limits));
+            let cgroup = cgroup.transpose()?;
+            let process = started(host, setup, cgroup.as_ref(), address)?;
             Ok(Node { at: process.at(), process: Some(process), cgroup })
         };
-        let nodes = (0..setup.nodes).map(node).collect::<Result<_, _>>()?;
+        let nodes = (1..).zip(addresses).map(node).collect::<Result<_, _>>()?;
         Ok(Self { setup: setup.clone(), nodes })
+    }
+
+    /// What is to be watched of the first node: its process, and its cgroup where it has one.
+    pub fn watched(&self) -> (Option<u32>, CgroupFiles) {
+        let Some(first) = self.nodes.first() else { return (None, CgroupFiles::default()) };
+        let files = first.cgroup.as_ref().map(files_of).unwrap_or_default();
+        (first.process.as_ref().map(Process::pid), files)
+    }
+
+    /// What all nodes report of themselves.
+    pub fn stats(&self) -> Result<StatsReader, RequestError> {
+        StatsReader::new(&self.addresses()).map_err(RequestError::new)
     }
 
     /// `host:port` of each.
@@ -71,8 +102,12 @@ impl CacheTier {
     /// Empties them: other processes at the same addresses.
     pub fn empty(&mut self, host: &Host) -> Result<(), RequestError> {
         for node in &mut self.nodes {
-            node.cgroup.kill_all()?;
-            node.process = Some(started(host, &self.setup, &node.cgroup, *node.at.ip())?);
+            if let Some(cgroup) = &node.cgroup {
+                cgroup.kill_all()?;
+            }
+            // It is ended, and awaited: the next one has its address.
+            node.process = None;
+            node.process = Some(started(host, &self.setup, node.cgroup.as_ref(), *node.at.ip())?);
         }
         Ok(())
     }
@@ -95,20 +130,20 @@ impl CacheTier {
     /// Starts a node that was killed again: empty, at the same address, inside of the same limits.
     pub fn bring_back(&mut self, host: &Host, number: u32) -> Result<(), RequestError> {
         let node = nth(&mut self.nodes, number)?;
-        node.process = Some(started(host, &self.setup, &node.cgroup, *node.at.ip())?);
+        node.process = Some(started(host, &self.setup, node.cgroup.as_ref(), *node.at.ip())?);
         Ok(())
     }
 
     /// From now on each has the CPUs that it was promised.
     pub fn hold(&self) -> Result<(), RequestError> {
-        let hold = |node: &Node| node.cgroup.set_cpu_limits(Some(self.setup.cpus), None);
-        self.nodes.iter().try_for_each(hold).map_err(RequestError::new)
+        let mut limited = self.nodes.iter().filter_map(|node| node.cgroup.as_ref());
+        let hold = |cgroup: &Cgroup| cgroup.set_cpu_limits(Some(self.setup.cpus), None);
+        limited.try_for_each(hold).map_err(RequestError::new)
     }
 
     /// What the database reports, and what these do.
     pub fn with(&self, database: Box<dyn MetricsReader>) -> Result<Box<dyn MetricsReader>, RequestError> {
-        let caches = StatsReader::new(&self.addresses())?;
-        Ok(Box::new(Both { caches, database }))
+        Ok(Box::new(Both { caches: self.stats()?, database }))
     }
 
     /// Those that have ended by themselves, and how, in words; `None`: all are there, but what was killed by plan.
@@ -123,7 +158,7 @@ impl CacheTier {
     pub fn end(self) -> Result<(), RequestError> {
         self.nodes.into_iter().try_for_each(|Node { process, cgroup, .. }| {
             drop(process);
-            cgroup.remove().map_err(RequestError::new)
+            cgroup.map_or(Ok(()), |cgroup| cgroup.remove()).map_err(RequestError::new)
         })
     }
 }
@@ -134,13 +169,28 @@ fn nth(nodes: &mut [Node], number: u32) -> Result<&mut Node, RequestError> {
     node.ok_or_else(|| RequestError::new(format!("there is no cache node {number}")))
 }
 
+/// What a node is held to from its first instruction on; its CPUs come later.
+fn limits(setup: &CacheTierSetup) -> ResourceLimits {
+    ResourceLimits {
+        memory_bytes: Some(setup.memory_limit_bytes()),
+        // What it was promised is as much its own as the database's is.
+        before_others: true,
+        ..ResourceLimits::default()
+    }
+}
+
 /// A process that answers.
-fn started(host: &Host, setup: &CacheTierSetup, cgroup: &Cgroup, address: Ipv4Addr) -> Result<Process, RequestError> {
+fn started(
+    host: &Host,
+    setup: &CacheTierSetup,
+    cgroup: Option<&Cgroup>,
+    address: Ipv4Addr,
+) -> Result<Process, RequestError> {
     let node = NodeOfCache {
         address,
         memory_bytes: setup.memory_bytes,
         cpus: setup.cpus,
-        launch_prefix: cgroup.launch_prefix(),
+        launch_prefix: cgroup.map(Cgroup::launch_prefix).unwrap_or_default(),
     };
     let mut process = Process::start(&node, host.account.as_ref())?;
     host.remember_process(process.pid(), PROGRAM)?;
@@ -199,6 +249,34 @@ mod tests {
         Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
     }
 
+    fn of_two_nodes() -> CacheTierSetup {
+        let policy = CachePolicy::Invalidate;
+        CacheTierSetup { nodes: 2, cpus: 0.5, network_bytes_per_s: None, memory_bytes: 8 << 20, ttl_s: None, policy }
+    }
+
+    #[test]
+    fn a_machine_of_a_cache_has_one_node_and_needs_no_cgroup_where_nothing_is_limited() {
+        let directory = tempfile::tempdir().unwrap();
+        let work = WorkDirectory::lock(directory.path()).unwrap();
+        let host = Host::open(work, None, "alone".to_owned(), Outbox::new(Arc::default())).unwrap();
+        let mut cache = CacheTier::start_alone(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 243, 1), false).unwrap();
+        let at = "127.0.243.1:11211";
+        assert_eq!(cache.addresses(), [at]);
+        let (first, _) = cache.watched();
+        assert!(first.is_some());
+        assert_eq!(asked(at, "set a 0 0 1\r\nx\r\n").unwrap(), "STORED\r\n");
+        cache.empty(&host).unwrap();
+        assert_eq!(asked(at, "get a\r\n").unwrap(), "END\r\n");
+        assert_ne!(cache.watched().0, first, "another process");
+        cache.kill(1).unwrap();
+        assert!(asked(at, "get a\r\n").is_err(), "nobody is there");
+        assert_eq!((cache.watched().0, cache.lost()), (None, None));
+        cache.bring_back(&host, 1).unwrap();
+        assert_eq!(asked(at, "get a\r\n").unwrap(), "END\r\n");
+        cache.hold().unwrap();
+        cache.end().unwrap();
+    }
+
     #[test]
     fn a_node_that_is_killed_by_plan_is_not_lost_and_comes_back_empty() {
         if !rustix::process::geteuid().is_root() {
@@ -208,16 +286,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let work = WorkDirectory::lock(directory.path()).unwrap();
         let host = Host::open(work, None, "killed".to_owned(), Outbox::new(Arc::default())).unwrap();
-        let policy = CachePolicy::Invalidate;
-        let setup = CacheTierSetup {
-            nodes: 2,
-            cpus: 0.5,
-            network_bytes_per_s: None,
-            memory_bytes: 8 << 20,
-            ttl_s: None,
-            policy,
-        };
-        let mut tier = CacheTier::start(&host, &setup, Ipv4Addr::new(127, 0, 242, 1), 1.0).unwrap();
+        let mut tier = CacheTier::start(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 242, 1), 1.0).unwrap();
         tier.hold().unwrap();
         let addresses = tier.addresses();
         for at in &addresses {
@@ -235,7 +304,7 @@ mod tests {
         assert_eq!(tier.addresses(), addresses, "where clients look for it");
         assert_eq!(asked(&addresses[1], "get a\r\n").unwrap(), "END\r\n", "it is empty");
         // One that ends by itself is lost, and no fault makes that a plan.
-        tier.nodes[0].cgroup.kill_all().unwrap();
+        tier.nodes[0].cgroup.as_ref().unwrap().kill_all().unwrap();
         let lost = (0..100).find_map(|_| {
             std::thread::sleep(Duration::from_millis(10));
             tier.lost()

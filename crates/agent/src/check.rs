@@ -7,7 +7,9 @@ use database::memcached::PROGRAM;
 use process::machine;
 use wire::{Demand, Needs, Problem};
 
+use super::backing::is_limited;
 use super::host::{missing, work_directory};
+use super::volumes::CGROUP_ROOT;
 
 /// Everything that stands in the way, the experiment's part first; changes nothing.
 pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
@@ -58,15 +60,46 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
         let fix = "or leave the limits to the kernel: volumes = \"throttled\" in [provider.local]";
         problems.push(lacks(error.to_string(), fix));
     }
-    if needs.caches && guarded::program(PROGRAM).is_none() {
-        let what = format!("{PROGRAM} is not installed here, and a configuration has a cache_tier of it");
-        problems.push(lacks(what, format!("apt-get install {PROGRAM}, or dnf install {PROGRAM}")));
-    }
+    problems.extend(no_memcached().filter(|_| needs.caches));
     if needs.arrays {
         let of_arrays = storage::Array::problems();
         problems.extend(of_arrays.into_iter().map(|problem| lacks(problem.what, problem.fix)));
     }
     problems
+}
+
+/// Everything that stands in the way of a node of a cache tier on this machine, which has nothing else of the run;
+/// changes nothing.
+pub(super) fn of_cache(needs: &Needs) -> Vec<Problem> {
+    let mut problems = Vec::from_iter(no_memcached());
+    let mut own = Vec::from_iter(storage::changed_by_others(&work_directory(&needs.work_directory)));
+    if is_limited(needs.machine_use.as_ref()) {
+        own.extend(storage::preflight_without_volumes(Path::new(CGROUP_ROOT)));
+    }
+    problems.extend(own.into_iter().map(|problem| lacks(problem.what, problem.fix)));
+    let too_much = |demand: &Demand, what: String, has: String| {
+        let of = &demand.configuration;
+        let what = format!("a node of the cache_tier of {of} needs {what} here, this machine has {has}");
+        asks_for(what, "a smaller node in more nodes, or a larger machine")
+    };
+    let cpus = machine::cpus() as f64;
+    if let Some(demand) = needs.cpus.as_ref().filter(|demand| demand.total() > cpus) {
+        problems.push(too_much(demand, format!("{} CPUs", sum(demand, 1.0, 1)), cpus.to_string()));
+    }
+    let memory = monitor::memory_bytes(Path::new("/")).map_or(f64::INFINITY, |bytes| bytes as f64);
+    if let Some(demand) = needs.memory.as_ref().filter(|demand| demand.total() > memory) {
+        let needed = format!("{} GiB of memory", sum(demand, GIB, 1));
+        problems.push(too_much(demand, needed, format!("{:.1}", memory / GIB)));
+    }
+    problems
+}
+
+/// That the program of caches is missing.
+fn no_memcached() -> Option<Problem> {
+    guarded::program(PROGRAM).is_none().then(|| {
+        let what = format!("{PROGRAM} is not installed here, and a configuration has a cache_tier of it");
+        lacks(what, format!("apt-get install {PROGRAM}, or dnf install {PROGRAM}"))
+    })
 }
 
 /// What this machine lacks, and can be given.
@@ -100,4 +133,37 @@ fn store_problem(directory: &str, is_written: bool) -> Option<Problem> {
         let fix = "let the agent's user write to it, or leave out keep in [dataset.store]";
         lacks(format!("nothing can be kept in the store of data sets {directory}"), fix)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::MachineUse;
+
+    use super::*;
+
+    #[test]
+    fn a_machine_that_is_too_small_for_a_cache_is_refused_by_what_it_has() {
+        let demand = |each| {
+            let configuration = "cached".to_owned();
+            Some(Demand { configuration, nodes: 1, each, loads: false })
+        };
+        let needs = |each| Needs {
+            work_directory: "/no/such/directory".to_owned(),
+            machine_use: Some(MachineUse::default()),
+            bytes: 0,
+            network_cut: false,
+            served_volumes: false,
+            arrays: false,
+            cpus: None,
+            memory: demand(each),
+            data_sets: None,
+            caches: true,
+        };
+        let said = |each| of_cache(&needs(each)).into_iter().map(|problem| problem.what).collect::<Vec<_>>();
+        let of_memory = |what: &String| what.contains("GiB of memory");
+        assert!(!said(GIB / 64.0).iter().any(of_memory), "{:?}", said(GIB / 64.0));
+        let large = said(1e9 * GIB);
+        let begins = "a node of the cache_tier of cached needs 1000000000.0 GiB of memory here, this machine has ";
+        assert!(large.iter().any(|what| what.starts_with(begins)), "{large:?}");
+    }
 }

@@ -396,7 +396,9 @@ impl Opened {
         let prepared = prepared.ok_or_else(|| RequestError::new(format!("configuration {name} was not prepared")))?;
         let volumes = &mut prepared.volumes;
         let trial = self.trial.insert(Trial::prepare(&self.host, volumes, setup, fork)?);
-        if let Some(caches) = setup.cache_tier.as_ref().filter(|_| self.database.is_first()) {
+        // By SSH they have machines of their own.
+        let has_caches = self.database.is_first() && self.machine_use.is_none();
+        if let Some(caches) = setup.cache_tier.as_ref().filter(|_| has_caches) {
             let beside = self.database.address();
             trial.put_in_front(CacheTier::start(&self.host, caches, beside, database_cpus)?);
         }

@@ -52,9 +52,7 @@ pub(super) fn take(
     machine_use: Option<&MachineUse>,
     outbox: &Outbox,
 ) -> Result<(WorkDirectory, Vec<String>), RequestError> {
-    let work = lock(path, outbox)?;
-    let cleaned = storage::clean(&work.ledger_path())?;
-    cleaned.left().for_each(|left| tracing::warn!("of an earlier run: {left}"));
+    let (work, cleaned) = take_clean(path, outbox)?;
     let problems = missing(work.path(), needed_bytes, machine_use);
     // Only here: what an earlier run had left on a device is gone now.
     let stated = machine_use.into_iter().flat_map(|machine_use| machine_use.data.iter().chain(&machine_use.commitlog));
@@ -65,8 +63,16 @@ pub(super) fn take(
     }
     match problems.into_iter().next() {
         Some(problem) => Err(RequestError::new(problem.what).help(problem.fix)),
-        None => Ok((work, cleaned.removed)),
+        None => Ok((work, cleaned)),
     }
+}
+
+/// The same whatever the machine lacks.
+pub(super) fn take_clean(path: &Path, outbox: &Outbox) -> Result<(WorkDirectory, Vec<String>), RequestError> {
+    let work = lock(path, outbox)?;
+    let cleaned = storage::clean(&work.ledger_path())?;
+    cleaned.left().for_each(|left| tracing::warn!("of an earlier run: {left}"));
+    Ok((work, cleaned.removed))
 }
 
 /// Takes this machine for a run: the first of its nodes does so for all. What goes on beside others waits for nobody.

@@ -5,6 +5,7 @@
 
 mod absence;
 mod backing;
+mod cache_host;
 mod cache_tier;
 mod check;
 mod client;
@@ -35,13 +36,14 @@ pub use probe::{ProbedVolume, probe_configuration};
 pub use volumes::CGROUP_ROOT;
 pub use warming::{ReadFilesArgs, serve as read_files};
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use wire::{Event, Reply, Request, RequestError};
+use wire::{DatabaseRequest, Event, Reply, Request, RequestError};
 
 use outbox::Outbox;
 use undoing::Undoing;
@@ -63,6 +65,8 @@ pub struct AgentArgs {
 enum AgentRole {
     /// Owns volumes and the database.
     Database,
+    /// Has a node of a cache tier.
+    Cache,
     /// Makes the load.
     Client,
 }
@@ -117,14 +121,12 @@ pub fn serve(args: &AgentArgs) {
         AgentRole::Database => {
             process::machine::make_readable();
             let mut host = database::DatabaseHost::new(outbox.clone(), Arc::clone(&ledger));
-            answer(&work, &outbox, |request| match request {
-                Request::Database(request) => host.handle(request),
-                other => Err(RequestError::new(format!("a database agent cannot do {other:?}"))),
-            });
-            // Whoever waits for its end hears that it goes on, and that it comes nearer.
-            outbox.works(true);
-            closing.store(true, Ordering::Relaxed);
-            Undoing::new(ledger).report(outbox.clone());
+            answer_for_host(&work, &outbox, (ledger, &*closing), |request| host.handle(request));
+            host.close();
+        }
+        AgentRole::Cache => {
+            let mut host = cache_host::CacheHost::new(outbox.clone(), Arc::clone(&ledger));
+            answer_for_host(&work, &outbox, (ledger, &*closing), |request| host.handle(request));
             host.close();
         }
         AgentRole::Client => answer(&work, &outbox, |request| match request {
@@ -164,6 +166,24 @@ fn read_stdin(to: Sender<Work>, cancelled: Arc<AtomicBool>, heard: Arc<Heard>) {
     });
 }
 
+/// The same on a host that has something to undo at its end, which comes next.
+fn answer_for_host(
+    work: &Receiver<Work>,
+    outbox: &Outbox,
+    (ledger, closing): (Arc<OnceLock<PathBuf>>, &AtomicBool),
+    mut handle: impl FnMut(DatabaseRequest) -> Result<Reply, RequestError>,
+) {
+    answer(work, outbox, |request| match request {
+        Request::Database(request) => handle(request),
+        other => Err(RequestError::new(format!("the agent of a host cannot do {other:?}"))),
+    });
+    // Whoever waits for its end hears that it goes on, and that it comes nearer.
+    outbox.works(true);
+    closing.store(true, Ordering::Relaxed);
+    Undoing::new(ledger).report(outbox.clone());
+}
+
+/// Answers requests until there are no more.
 fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply, RequestError>) {
     outbox.report_work();
     while let Ok(Work::Request(request)) = work.recv() {

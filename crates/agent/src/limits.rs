@@ -155,15 +155,19 @@ impl Limits {
 
     /// Where the cgroup's figures are.
     pub fn files(&self) -> CgroupFiles {
-        let Some(cgroup) = &self.cgroup else { return CgroupFiles::default() };
-        let paths = cgroup.paths();
-        let path = |controller: &Option<storage::ControllerPath>| controller.as_ref().map(|c| c.path.clone());
-        CgroupFiles {
-            memory_dir: path(&paths.memory),
-            cpu_dir: path(&paths.cpu),
-            cpuacct_dir: path(&paths.cpuacct),
-            v2: paths.memory.as_ref().is_some_and(|c| c.version == storage::CgroupVersion::V2),
-        }
+        self.cgroup.as_deref().map(files_of).unwrap_or_default()
+    }
+}
+
+/// Where the figures of a cgroup are.
+pub(super) fn files_of(cgroup: &Cgroup) -> CgroupFiles {
+    let paths = cgroup.paths();
+    let path = |controller: &Option<storage::ControllerPath>| controller.as_ref().map(|c| c.path.clone());
+    CgroupFiles {
+        memory_dir: path(&paths.memory),
+        cpu_dir: path(&paths.cpu),
+        cpuacct_dir: path(&paths.cpuacct),
+        v2: paths.memory.as_ref().is_some_and(|c| c.version == storage::CgroupVersion::V2),
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{FaultRecord, HostId, LatencyFigures, WriteCheck};
-use experiment::{NodeFault, Plan, Setup};
+use evidence::{FaultRecord, HostId, LatencyFigures, Role, WriteCheck};
+use experiment::{FaultAction, NodeFault, Plan, Setup};
 use stats::Summary;
 
 use crate::document::{
@@ -86,7 +86,13 @@ fn fault(
         .collect();
     let of_kind = |wanted: Recovery| recoveries().filter(|r| *r == wanted).count() as u64;
     let (most, left): (Vec<f64>, Vec<f64>) = aftermaths().filter_map(|a| a.hint_files).unzip();
-    let is_its_node = |p: &NodeFault| setup.is_some_and(|setup| HostId::database(setup.host_of(p)) == first.host);
+    let is_its_node = |p: &NodeFault| match p.action {
+        // Where it has a machine of its own.
+        FaultAction::CacheKill { cache_node } if first.host.role == Role::Cache => {
+            HostId::cache(cache_node.saturating_sub(1)) == first.host
+        }
+        _ => setup.is_some_and(|setup| HostId::database(setup.host_of(p)) == first.host),
+    };
     let is_its_kind = |p: &NodeFault| (p.kind(), p.action.volume()) == (first.kind, first.volume);
     let is_it = |p: &&NodeFault| is_its_kind(p) && is_its_node(p);
     Some(FaultAnalysis {

@@ -18,6 +18,7 @@ mod backlog;
 pub mod burst;
 mod cache;
 mod cache_curve;
+mod cache_machines;
 mod cache_prediction;
 mod cache_tier;
 mod capacity;

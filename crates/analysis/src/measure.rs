@@ -13,7 +13,7 @@ use crate::measurement::{Background, TrialEvidence, TrialMeasurement};
 use crate::phases::{self, Aftermath};
 use crate::steady::Window;
 use crate::work::DatabaseWork;
-use crate::{backlog, node, panels, rules, steady};
+use crate::{backlog, cache_machines, node, panels, rules, steady};
 
 /// Reduces a trial to its figures.
 pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
@@ -27,6 +27,8 @@ pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
 impl Latencies {
     /// The same as [`measure`], once all intervals of the trial have been added.
     pub fn measure(&self, record: &TrialRecord, by_host: &BTreeMap<HostId, Vec<HostSample>>) -> TrialMeasurement {
+        let with_tier = cache_machines::added_up(by_host);
+        let by_host = with_tier.as_ref().unwrap_or(by_host);
         let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
         let undisturbed_s = phases::undisturbed_s(record);
         // Steadiness is judged, and machines are looked at, up to here.

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use database::loader;
 use evidence::HostId;
-use experiment::{CacheTierSetup, Cluster, DataSetPlace, Definition, Job, NodeFaultKind, Plan, Setup};
+use experiment::{
+    CacheTierSetup, Cluster, DataSetPlace, Definition, FaultAction, Job, NodeFault, NodeFaultKind, Plan, Setup,
+};
 use wire::{Demand, MachineUse, Needs};
 
 use super::agents::Agents;
@@ -18,6 +20,28 @@ pub(super) fn nodes_of_cluster(cluster: &Cluster) -> Vec<HostId> {
 /// The database hosts of a configuration: where its cluster exists already, those that are watched.
 pub(super) fn nodes_of(setup: &Setup) -> Vec<HostId> {
     setup.database_hosts().into_iter().map(HostId::database).collect()
+}
+
+/// The hosts of a configuration's caches; none where these are beside the database's first node.
+pub(super) fn caches_of(plan: &Plan, setup: &Setup) -> Vec<HostId> {
+    let tier = setup.cache_tier.as_ref().filter(|_| plan.place.has_cache_machines());
+    (0..tier.map_or(0, |tier| tier.nodes)).map(HostId::cache).collect()
+}
+
+/// All hosts of caches of a run.
+pub(super) fn caches(Job { plan, setups }: &Job) -> Vec<HostId> {
+    let caches: BTreeSet<HostId> = setups.iter().flat_map(|setup| caches_of(plan, setup)).collect();
+    caches.into_iter().collect()
+}
+
+/// The host whose agent carries a planned fault out.
+pub(super) fn of_fault(plan: &Plan, setup: &Setup, fault: &NodeFault) -> HostId {
+    match fault.action {
+        FaultAction::CacheKill { cache_node } if plan.place.has_cache_machines() => {
+            HostId::cache(cache_node.saturating_sub(1))
+        }
+        _ => HostId::database(setup.host_of(fault)),
+    }
 }
 
 /// The configurations whose nodes a run starts.
@@ -40,6 +64,7 @@ pub(super) fn clients(Job { plan, setups }: &Job) -> Vec<HostId> {
 /// All hosts of a configuration's trials.
 pub(super) fn of_trial(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     let mut hosts = nodes_of(setup);
+    hosts.extend(caches_of(plan, setup));
     hosts.extend(clients_of(plan, setup));
     hosts
 }
@@ -59,6 +84,7 @@ pub(super) fn companions(setups: &[Setup], host: HostId) -> Vec<HostId> {
 /// All hosts of a run.
 pub(super) fn all(job: &Job) -> Vec<HostId> {
     let mut hosts: BTreeSet<HostId> = job.setups.iter().flat_map(nodes_of).collect();
+    hosts.extend(caches(job));
     hosts.extend(clients(job));
     hosts.into_iter().collect()
 }
@@ -101,6 +127,12 @@ pub(super) fn needs(
         demands.max_by(|a, b| a.total().total_cmp(&b.total()))
     };
     let restored = is_restored(machine_use.as_ref());
+    // What the caches in front of a configuration's database need in all, for each of its nodes: they are on its
+    // machine.
+    let of_caches = |setup: &Setup, need: &dyn Fn(&CacheTierSetup) -> f64| {
+        let tier = setup.cache_tier.as_ref().filter(|_| !plan.place.has_cache_machines());
+        tier.map_or(0.0, need) / f64::from(setup.placement.nodes.max(1))
+    };
     Needs {
         work_directory,
         machine_use,
@@ -111,12 +143,12 @@ pub(super) fn needs(
         }),
         served_volumes: started(setups).any(|setup| setup.data.served.is_some()),
         arrays: started(setups).any(|setup| setup.chunk_kib().is_some()),
-        cpus: most(&|setup: &Setup| setup.cpus + of_caches(setup, CacheTierSetup::all_cpus)),
+        cpus: most(&|setup: &Setup| setup.cpus + of_caches(setup, &CacheTierSetup::all_cpus)),
         memory: larger(
             most(&|setup: &Setup| {
                 let of_workload = |w: &Definition| plan.caches.setup(setup, &w.name, &plan.dataset).memory_limit_bytes;
-                let of_caches = of_caches(setup, |caches| caches.memory_limit_bytes() as f64 * f64::from(caches.nodes));
-                plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64 + of_caches
+                let of_tier = |caches: &CacheTierSetup| caches.memory_limit_bytes() as f64 * f64::from(caches.nodes);
+                plan.workloads.iter().map(of_workload).max().unwrap_or_default() as f64 + of_caches(setup, &of_tier)
             }),
             // It is there before any configuration is.
             most(&|setup: &Setup| loader::memory_bytes(nodes_of(setup).len() as u32) as f64)
@@ -127,13 +159,39 @@ pub(super) fn needs(
             DataSetPlace::Directory { path } => Some((path.clone(), store.keep)),
             DataSetPlace::S3 { .. } => None,
         }),
-        caches: started(setups).any(|setup| setup.cache_tier.is_some()),
+        caches: !plan.place.has_cache_machines() && started(setups).any(|setup| setup.cache_tier.is_some()),
     }
 }
 
-/// What the caches in front of a configuration's database need in all, for each of its nodes: they are on its machine.
-fn of_caches(setup: &Setup, need: impl Fn(&CacheTierSetup) -> f64) -> f64 {
-    setup.cache_tier.as_ref().map_or(0.0, need) / f64::from(setup.placement.nodes.max(1))
+/// What a run needs of the machine of a cache; CPUs only where it is held to those that it was promised.
+pub(super) fn needs_of_cache(job: &Job, machine_use: Option<MachineUse>, host: HostId) -> Needs {
+    let Job { plan, setups } = job;
+    let most = |each: &dyn Fn(&CacheTierSetup) -> f64| {
+        let its = setups.iter().filter(|setup| caches_of(plan, setup).contains(&host));
+        let demand = |setup: &Setup| {
+            let each = each(setup.cache_tier.as_ref()?);
+            Some(Demand { configuration: setup.configuration.clone(), nodes: 1, each, loads: false })
+        };
+        its.filter_map(demand).max_by(|a, b| a.total().total_cmp(&b.total()))
+    };
+    let limited = machine_use.as_ref().is_some_and(|machine_use| machine_use.limits);
+    Needs {
+        work_directory: work_directory(machine_use.as_ref()),
+        machine_use,
+        bytes: 0,
+        network_cut: false,
+        served_volumes: false,
+        arrays: false,
+        cpus: most(&|tier| tier.cpus).filter(|_| limited),
+        memory: most(&|tier| tier.memory_limit_bytes() as f64),
+        data_sets: None,
+        caches: true,
+    }
+}
+
+/// The work directory that is stated of a machine; empty: its default.
+pub(super) fn work_directory(machine_use: Option<&MachineUse>) -> String {
+    machine_use.and_then(|machine_use| machine_use.work_directory.clone()).unwrap_or_default()
 }
 
 /// The one that needs more.
@@ -198,6 +256,43 @@ mod tests {
         // What a host needs is that of its own configuration.
         let alone = needs(&job, String::new(), None, &[HostId::database(3)]);
         assert_eq!(alone.cpus.map(|d| d.configuration), Some("three".to_owned()));
+    }
+
+    /// Beside the database they need room there, and are hosts of nobody; by SSH each has a machine of its own.
+    #[test]
+    fn caches_by_ssh_are_hosts_and_take_nothing_of_the_database() {
+        let mut job = one_and_three();
+        let tier = CacheTierSetup {
+            nodes: 2,
+            cpus: 0.25,
+            network_bytes_per_s: None,
+            memory_bytes: 64 << 20,
+            ttl_s: None,
+            policy: experiment::CachePolicy::Aside,
+        };
+        job.setups[0].cache_tier = Some(tier.clone());
+        let first = [HostId::DATABASE];
+        let memory = |job: &Job| needs(job, String::new(), None, &first).memory.map(|demand| demand.total());
+        let cpus = |job: &Job| needs(job, String::new(), None, &first).cpus.map(|demand| demand.total());
+        let (cpus_beside, memory_beside) = (cpus(&job), memory(&job));
+        let action = FaultAction::CacheKill { cache_node: 2 };
+        let kill = NodeFault { action, node: 1, at_s: 10.0, for_s: None };
+        assert_eq!((caches(&job), of_fault(&job.plan, &job.setups[0], &kill)), (Vec::new(), HostId::DATABASE));
+        assert!(needs(&job, String::new(), None, &first).caches);
+
+        job.plan.place = experiment::Place::AsIs(experiment::HostsSettings::default());
+        let own = [HostId::cache(0), HostId::cache(1)];
+        assert_eq!(caches(&job), own);
+        assert_eq!(of_fault(&job.plan, &job.setups[0], &kill), own[1]);
+        assert!(of_trial(&job.plan, &job.setups[0]).contains(&own[1]));
+        assert!(!of_trial(&job.plan, &job.setups[1]).contains(&own[1]), "the other one has none");
+        assert!(!needs(&job, String::new(), None, &first).caches);
+        assert!(cpus(&job) < cpus_beside && memory(&job) <= memory_beside);
+        let limited = |limits| Some(MachineUse { limits, ..MachineUse::default() });
+        let of_cache = needs_of_cache(&job, limited(true), own[1]);
+        assert_eq!(of_cache.memory.map(|demand| demand.total()), Some(tier.memory_limit_bytes() as f64));
+        assert_eq!(of_cache.cpus.map(|demand| demand.total()), Some(0.25));
+        assert_eq!(needs_of_cache(&job, limited(false), own[1]).cpus.map(|demand| demand.total()), None);
     }
 
     #[test]

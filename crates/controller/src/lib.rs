@@ -39,9 +39,10 @@ mod watched;
 mod wished;
 
 use archive::{JournalEvent, RunDirectory};
+use evidence::HostId;
 use experiment::{Job, Plan};
 use process::failure as command;
-use wire::{DatabaseRequest, Problem, Reply, Request};
+use wire::{DatabaseRequest, Needs, Problem, Reply, Request};
 
 pub use agents::{Agents, Channel};
 pub use greeting::greet;
@@ -119,18 +120,15 @@ pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), 
     for on_machine in hosts::by_machine(&job.setups, agents).into_values() {
         let Some(host) = on_machine.first() else { continue };
         let machine_use = agents.machine_use(*host);
-        let (work_directory, whose) = match &machine_use {
-            Some(machine_use) => {
-                let stated = machine_use.work_directory.clone().unwrap_or_default();
-                (stated, format!("{}: ", agents.place(*host).machine))
-            }
-            None => (settings.work_directory.display().to_string(), String::new()),
+        let work_directory = match &machine_use {
+            Some(machine_use) => hosts::work_directory(Some(machine_use)),
+            None => settings.work_directory.display().to_string(),
         };
-        let needs = hosts::needs(job, work_directory, machine_use, &on_machine);
-        let request = Request::Database(DatabaseRequest::Check(needs));
-        let found = agents.call(*host, request, answer!(Reply::Checked(found) => found))?;
-        problems
-            .extend(found.into_iter().map(|problem| Problem { what: format!("{whose}{}", problem.what), ..problem }));
+        problems.extend(asked(agents, *host, hosts::needs(job, work_directory, machine_use, &on_machine))?);
+    }
+    for host in hosts::caches(job) {
+        let needs = hosts::needs_of_cache(job, agents.machine_use(host), host);
+        problems.extend(asked(agents, host, needs)?);
     }
     let Some(problem) = problems.into_iter().next() else { return Ok(()) };
     let refused = match problem.is_in_the_experiment {
@@ -138,6 +136,18 @@ pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), 
         false => command::Failure::work(problem.what),
     };
     Err(refused.help(problem.fix).into())
+}
+
+/// What a host says stands in the way, by the name of its machine where that is not this one.
+fn asked(agents: &mut Agents, host: HostId, needs: Needs) -> Result<Vec<Problem>, Failure> {
+    let whose = match needs.machine_use {
+        Some(_) => format!("{}: ", agents.place(host).machine),
+        None => String::new(),
+    };
+    let request = Request::Database(DatabaseRequest::Check(needs));
+    let found = agents.call(host, request, answer!(Reply::Checked(found) => found))?;
+    let named = |problem: Problem| Problem { what: format!("{whose}{}", problem.what), ..problem };
+    Ok(found.into_iter().map(named).collect())
 }
 
 /// Watchers see which run this is, and where it stands.

@@ -37,6 +37,10 @@ pub fn take_as_they_are(setups: &mut Setups, hosts: &[(HostId, Environment)], sc
     let (Some(cpus), Some(memory)) = (cpus, memory) else {
         return Err(Failure::work("a database host does not say how much memory it has"));
     };
+    // Machines of caches, where there are any.
+    if let Some(cpus) = hosts.iter().filter(|(host, _)| host.role == Role::Cache).map(|(_, facts)| facts.cpus).min() {
+        experiment::use_whole_cache_machines(setups, f64::from(cpus));
+    }
     for setup in setups.iter() {
         if setup.cpus != f64::from(cpus) {
             screen.say(&format!(

@@ -70,6 +70,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
             software.extend(runs);
         }
     }
+    caches(run, started, beside)?;
     if software.is_empty() {
         // There is nothing to load into where the database is only simulated.
         return Ok(());
@@ -77,6 +78,29 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
     software.iter().for_each(|one| run.say(&one.to_string()));
     record_runtimes(run, &software)?;
     dataset::provide(run)
+}
+
+/// Takes the hosts of caches, all at the same time: each has a machine of its own.
+fn caches(run: &mut Run<'_>, started: &Started, beside: bool) -> Result<(), Failure> {
+    let request = |host: HostId| {
+        let machine_use = run.agents.machine_use(host);
+        let task = UnderTest {
+            needed_bytes: 0,
+            work_directory: hosts::work_directory(machine_use.as_ref()),
+            machine_use,
+            addresses: vec![run.agents.place(host).address],
+            index: 0,
+            versions: Vec::new(),
+            ..under_test(run, 0, host, started, beside)
+        };
+        (host, Request::Database(DatabaseRequest::Open(Box::new(task))))
+    };
+    let requests = hosts::caches(run.job()).into_iter().map(request).collect();
+    let opened = answer!(Reply::Opened { cleaned, .. } => cleaned);
+    for what in run.agents.call_all(requests, opened)?.into_values().flatten() {
+        run.say(&format!("cleaned up after an earlier run: {what}"));
+    }
+    Ok(())
 }
 
 /// Keeps what runs each version: where versions need different ones, it is not only the version that differs.

@@ -10,18 +10,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Role {
     /// Owns volumes and a node of the database.
     Database,
+    /// Has a node of the caches in front of the database, where these have machines of their own.
+    Cache,
     /// Makes the load.
     Client,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Self; 2] = [Self::Database, Self::Client];
+    pub const ALL: [Self; 3] = [Self::Database, Self::Cache, Self::Client];
 
     /// Name in arguments, file names and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Database => "database",
+            Self::Cache => "cache",
             Self::Client => "client",
         }
     }
@@ -49,6 +52,11 @@ impl HostId {
         Self { role: Role::Database, index }
     }
 
+    /// The host of a cache, counted from 0.
+    pub const fn cache(index: u32) -> Self {
+        Self { role: Role::Cache, index }
+    }
+
     /// A client, counted from 0.
     pub const fn client(index: u32) -> Self {
         Self { role: Role::Client, index }
@@ -66,7 +74,7 @@ impl fmt::Display for HostId {
 
 /// A name that is no host's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no host: database, database-2, ..., client, client-2, ...")]
+#[error("{0:?} is no host: database, database-2, ..., cache, cache-2, ..., client, client-2, ...")]
 pub struct NoSuchHost(pub String);
 
 impl FromStr for HostId {
@@ -106,10 +114,13 @@ mod tests {
 
     #[test]
     fn every_host_has_one_name_and_every_name_one_host() {
-        for host in [HostId::DATABASE, HostId::database(1), HostId::database(11), HostId::CLIENT, HostId::client(2)] {
+        let databases = [HostId::DATABASE, HostId::database(1), HostId::database(11)];
+        let others = [HostId::cache(0), HostId::cache(1), HostId::CLIENT, HostId::client(2)];
+        for host in databases.into_iter().chain(others) {
             assert_eq!(host.to_string().parse(), Ok(host));
         }
         assert_eq!(HostId::database(2).to_string(), "database-3");
+        assert_eq!(HostId::cache(1).to_string(), "cache-2");
         for wrong in
             ["", "data", "database-", "database-0", "database-1", "database-02", "databases", "client-x", "client2"]
         {

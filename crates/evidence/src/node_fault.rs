@@ -11,7 +11,7 @@ use crate::HostId;
 pub struct FaultRecord {
     /// What was done.
     pub kind: NodeFaultKind,
-    /// To which node; of a cache: the node whose host it is on.
+    /// To which node; of a cache: its own host, or that of the node beside which it is.
     pub host: HostId,
     /// To which of its volumes; `None`: to the node itself, or to the cache.
     pub volume: Option<VolumeRole>,

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct HostsSettings {
     /// Machines for database nodes, in the order of the nodes; at least one.
     pub database: Vec<DatabaseMachine>,
+    /// Machines for the nodes of cache tiers, in the order of the nodes.
+    pub cache: Vec<CacheMachine>,
     /// Names of the machines that make the load, as `ssh` takes them; at least one.
     pub client: Vec<String>,
     /// How all of them are reached.
@@ -30,6 +32,17 @@ pub struct DatabaseMachine {
     pub commitlog: Option<MachineStorage>,
     /// The snapshot of EBS from which the volume of the data was made; `None`: it was made empty.
     pub snapshot: Option<String>,
+}
+
+/// A machine that runs a node of a cache tier, and nothing else of the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheMachine {
+    /// Its name, as `ssh` takes it.
+    pub ssh: String,
+    /// Where its cache listens; `None`: where `ssh` connects to.
+    pub address: Option<Ipv4Addr>,
+    /// Where the ledger lives; `None`: the default of that machine.
+    pub work_directory: Option<String>,
 }
 
 /// A node of an existing cluster that is watched: its agent looks and touches nothing.

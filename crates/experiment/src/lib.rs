@@ -99,7 +99,7 @@ pub use experiment::{
     Configuration, ConfiguredVolume, Database, Dataset, EbsCards, Experiment, Find, Instance, Load, LoadLevel,
     Patience, Target, part_of,
 };
-pub use hosts::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
+pub use hosts::{CacheMachine, DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use imported::{ImportedConfiguration, ImportedRun, ImportedTrial, mix_of};
 pub use job::{Job, job};
 pub use judged::CLIENT_CPU_MAX;
@@ -123,7 +123,7 @@ pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
 pub use product::{Lack, Product, Section, Setting, Settings, SettingsInForce, choice, nearest};
 pub use products::{PRODUCTS, Started, product_name, versions};
 pub use provider::Provider;
-pub use scale::{setups, use_whole_machines};
+pub use scale::{setups, use_whole_cache_machines, use_whole_machines};
 pub use search::{CEILING_IN_FLIGHT, LEVELS, Round, Search, SearchPlan, rounded};
 pub use sentence::{Sentence, listed};
 pub use setup::{BurstStart, FORMAT_VERSION, ServedAs, Setup, Setups, VolumeSetup};

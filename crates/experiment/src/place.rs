@@ -105,6 +105,19 @@ impl Place {
         }
     }
 
+    /// The machines of the user's own, by SSH.
+    pub fn hosts(&self) -> Option<&HostsSettings> {
+        match self {
+            Self::AsIs(hosts) | Self::Emulated { machines: Machines::Hosts(hosts), .. } => Some(hosts),
+            _ => None,
+        }
+    }
+
+    /// Whether caches in front of a database have machines of their own; else they are on that of its first node.
+    pub fn has_cache_machines(&self) -> bool {
+        self.hosts().is_some()
+    }
+
     /// What is made of a configuration there.
     pub fn model(&self) -> Model {
         match self {

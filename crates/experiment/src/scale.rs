@@ -69,6 +69,11 @@ pub fn use_whole_machines(setups: &mut [Setup], cpus: f64, memory_bytes: u64) ->
     Ok(())
 }
 
+/// The same of the machines that are for caches: a node of a tier has all CPUs of one.
+pub fn use_whole_cache_machines(setups: &mut [Setup], cpus: f64) {
+    setups.iter_mut().filter_map(|setup| setup.cache_tier.as_mut()).for_each(|tier| tier.cpus = cpus);
+}
+
 /// The data set with its records divided by the scale.
 pub(crate) fn scaled_dataset(experiment: &Experiment) -> Dataset {
     if let Some(own) = &experiment.own {

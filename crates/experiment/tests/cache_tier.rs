@@ -158,16 +158,38 @@ fn keys_that_memcached_does_not_take_are_refused() {
 }
 
 #[test]
-fn it_is_measured_on_this_machine_alone() {
-    let mistakes = |provider| read(&tier(TWO), ReadFor::PlanOf(provider)).err().map(|m| m.to_string());
+fn it_is_measured_here_and_on_machines_that_are_named_for_it() {
+    let mistakes_of = |text: &str, provider| read(text, ReadFor::PlanOf(provider)).err().map(|m| m.to_string());
+    let mistakes = |provider| mistakes_of(&tier(TWO), provider);
     let simulated = mistakes(Provider::Simulated).unwrap();
     assert!(simulated.contains("cache_tier of a: a simulation has no cache to ask"), "{simulated}");
-    for provider in [Provider::Hosts, Provider::Aws] {
-        let found = mistakes(provider).unwrap();
-        assert!(found.contains("cache_tier of a: caches are started on this machine alone so far"), "{found}");
-        assert!(found.contains("measure a model of it on this machine"), "{found}");
-    }
+    let aws = mistakes(Provider::Aws).unwrap();
+    let why = "cache_tier of a: machines on AWS are made for databases and clients alone so far";
+    assert!(aws.contains(why) && aws.contains("measure a model of it on this machine"), "{aws}");
     assert_eq!(mistakes(Provider::Local), None);
+
+    let by_ssh = |caches: &str| {
+        let hosts = "[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]";
+        mistakes_of(&format!("{}\n{hosts}\n{caches}", tier(TWO)), Provider::Hosts)
+    };
+    let none = by_ssh("").unwrap();
+    let why = "cache_tier of a: [provider.hosts] names no machine for caches, and it has nodes = 2";
+    assert!(none.contains(why) && none.contains("[provider.hosts] cache = [\"cache1\"]"), "{none}");
+    let few = by_ssh("cache = [\"cache1\"]").unwrap();
+    assert!(few.contains("[provider.hosts] names 1 for caches, and it has nodes = 2"), "{few}");
+    let two = by_ssh("cache = [\"cache1\", { ssh = \"cache2\", address = \"10.0.0.9\" }]");
+    assert_eq!(two, None);
+}
+
+#[test]
+fn machines_for_caches_that_no_configuration_has_are_reported() {
+    let hosts = "\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\ncache = [\"cache1\", \"cache2\"]\n";
+    let is_reported = |text: &str| {
+        let said = notes(&accepted(&format!("{text}{hosts}")), "key_without_effect", Some(Provider::Hosts));
+        said.iter().any(|note| note.contains("[provider.hosts] cache has no effect"))
+    };
+    assert!(is_reported(GOOD));
+    assert!(!is_reported(&tier(TWO)));
 }
 
 #[test]

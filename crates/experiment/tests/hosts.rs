@@ -33,6 +33,36 @@ fn names_and_tables_are_machines_and_only_a_run_on_hosts_has_them() {
 }
 
 #[test]
+fn machines_of_caches_have_nothing_else_of_the_run() {
+    let machines = "client = [\"load1\"]\ndatabase = [\"db1\"]";
+    let caches = "cache = [\"cache1\", { ssh = \"cache2\", address = \"10.0.0.9\", work_directory = \"/w\" }]";
+    let Place::AsIs(hosts) = read(&with(&format!("{machines}\n{caches}")), Provider::Hosts).unwrap().place else {
+        panic!("nobody asked for limits");
+    };
+    let second = &hosts.cache[1];
+    assert_eq!((hosts.cache[0].ssh.as_str(), hosts.cache[0].address), ("cache1", None));
+    assert_eq!((second.ssh.as_str(), second.address), ("cache2", Some([10, 0, 0, 9].into())));
+    assert_eq!(second.work_directory.as_deref(), Some("/w"));
+    let said = refused(&format!(
+        "{machines}\ncache = [\"db1\", \"load1\", \"c\", \"c\", {{ ssh = \"d\", address = \"d.example\" }}, \
+         {{ ssh = \"e\", work_directory = \"w\" }}, {{ ssh = \"f\", data = \"/mnt\" }}, 7]"
+    ));
+    for part in [
+        "`db1` has a database or a client already",
+        "`load1` has a database or a client already",
+        "`c` is named twice",
+        "address cannot be `d.example`",
+        "work_directory cannot be `w`",
+        "unknown key `data`",
+        "a machine is a name or a table",
+    ] {
+        assert!(said.contains(part), "{part:?} is missing in:\n{said}");
+    }
+    let none = refused(&format!("{machines}\ncache = []"));
+    assert!(none.contains("[provider.hosts] cache names no machine"), "{none}");
+}
+
+#[test]
 fn all_mistakes_are_reported_at_once_each_at_its_place() {
     let said = refused(
         "database = [{ ssh = \"-oProxyCommand=x\" }, { ssh = \"db1\", address = \"db1.example\" }, { ssh = \"db2\", \

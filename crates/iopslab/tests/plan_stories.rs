@@ -366,6 +366,23 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
     }
 }
 
+#[test]
+fn a_plan_by_ssh_says_on_which_machines_a_cache_tier_is() {
+    let lab = Laboratory::new();
+    let text = "name = \"cached\"\n[dataset]\nrecords = 1000\n[[configuration]]\nname = \"a\"\n\
+                instance = \"r6i.xlarge\"\ndata_volume = { type = \"gp3\", size_gib = 100 }\n\
+                cache_tier = { memory_gib = 8, nodes = 2, instance = \"r7g.large\" }\n\
+                [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n\
+                [provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n";
+    lab.write("nowhere.toml", text);
+    assert_eq!(lab.output(&["plan", "nowhere.toml", "--provider", "hosts"]).status.code(), Some(2));
+    lab.write("named.toml", &format!("{text}cache = [\"cache1\", \"cache2\", \"cache3\"]\n"));
+    let shown = lab.exits(0, &["plan", "named.toml", "--provider", "hosts"]).stdout;
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let tier = "Cache tier of a: 2 x r7g.large with 8 GiB for items, no ttl, invalidate, on cache1, cache2; time is";
+    assert!(flat.contains(tier), "{shown}");
+}
+
 /// Uniform keys, of which every one is as likely as any other: a cache finds the share of the records that it holds,
 /// until that expires.
 #[test]

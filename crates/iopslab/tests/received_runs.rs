@@ -109,7 +109,7 @@ fn held_and_reached_by(config: &Path) -> Value {
     let machine =
         json!({"ssh": "db1", "address": "192.0.2.1", "work_directory": null, "data": null, "commitlog": null});
     let ssh = json!({"ssh_config": config, "binary_x86_64": null, "binary_aarch64": null});
-    let hosts = json!({"database": [machine], "client": ["client1"], "ssh": ssh});
+    let hosts = json!({"database": [machine], "cache": [], "client": ["client1"], "ssh": ssh});
     let model = json!({"scale": 1.0, "page_cache_bytes": null, "page_cache": "same-share"});
     json!({"emulated": {"model": model, "volumes": "throttled", "machines": {"hosts": hosts}}})
 }

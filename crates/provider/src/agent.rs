@@ -273,7 +273,7 @@ impl Agent for ProcessAgent {
         let (asked, heard) = (Instant::now(), Arc::clone(&self.heard));
         let ended = match self.host.role {
             Role::Client => self.ended_within(patience.client),
-            Role::Database => self.ended(|| {
+            Role::Database | Role::Cache => self.ended(|| {
                 let Heard { last, got_on } = *heard.lock().unwrap_or_else(PoisonError::into_inner);
                 last.max(asked).elapsed() < patience.silent && got_on.max(asked).elapsed() < patience.stuck
             }),

@@ -31,14 +31,14 @@ impl Provider for Watched {
 
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
         match host.role {
-            Role::Database => self.nodes.start(host, inbox),
+            Role::Database | Role::Cache => self.nodes.start(host, inbox),
             Role::Client => self.clients.start(host, inbox),
         }
     }
 
     fn place(&self, host: HostId) -> HostAddress {
         match host.role {
-            Role::Database => self.nodes.place(host),
+            Role::Database | Role::Cache => self.nodes.place(host),
             Role::Client => self.clients.place(host),
         }
     }

@@ -40,7 +40,11 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
     });
     let caches = plan.configurations.iter().filter_map(|configuration| {
         let tier = configuration.cache_tier.as_ref()?;
-        Some(format!("Cache tier of {}: {}; time is not divided by the scale", configuration.name, tier.label()))
+        let machines = plan.place.hosts().into_iter().flat_map(|hosts| hosts.cache.iter().take(tier.nodes as usize));
+        let machines: Vec<&str> = machines.map(|machine| machine.ssh.as_str()).collect();
+        let on = when(!machines.is_empty(), || format!(", on {}", machines.join(", ")));
+        let (name, label) = (&configuration.name, tier.label());
+        Some(format!("Cache tier of {name}: {label}{on}; time is not divided by the scale"))
     });
     let page_caches = plan.caches.same_misses_bytes.iter().map(|(configuration, kept)| {
         let each = kept.iter().map(|(workload, size)| format!("{} under {workload}", bytes(*size as f64)));

@@ -52,7 +52,9 @@ pub use left::Left;
 pub use mounts::share_mounts_below;
 pub use network_cut::{NetworkCut, can_cut_network};
 pub use page_cache::{PageCacheBudget, page_cache_bytes};
-pub use preflight::{Problem, changed_by_others, free_bytes, preflight, preflight_without_limits};
+pub use preflight::{
+    Problem, changed_by_others, free_bytes, preflight, preflight_without_limits, preflight_without_volumes,
+};
 pub use probe::{
     BurstDrain, DepthStep, Measured as ProbeMeasured, ProbeFigures, ProbeRequest, SequentialReads, Suite as ProbeSuite,
     probe, probe_members, probe_suite,

@@ -59,11 +59,7 @@ pub fn preflight(work_dir: &Path, needed_bytes: u64, cgroup_root: &Path) -> Vec<
         ));
     }
     let found = controllers(cgroup_root);
-    for (limit, controller) in [("memory", found.memory), ("CPU", found.cpu), ("I/O", found.io)] {
-        if let Controller::Missing { reason } = controller {
-            problems.push(Problem::new(format!("{limit} cannot be limited"), reason));
-        }
-    }
+    problems.extend(unlimited([("memory", found.memory), ("CPU", found.cpu), ("I/O", found.io)]));
     problems.extend(changed_by_others(work_dir));
     let fix = "free some space, set `work_directory` in [provider.local] to a larger disk, or raise `scale`";
     problems.extend(too_small(work_dir, needed_bytes, fix));
@@ -77,6 +73,23 @@ pub fn preflight_without_limits(needed: &[(&Path, u64)]) -> Vec<Problem> {
     let fix = "free some space, or name a directory on a larger disk in [provider.hosts]";
     problems.extend(needed.iter().filter_map(|(directory, bytes)| too_small(directory, *bytes, fix)));
     problems
+}
+
+/// Everything that would stop processes from being held to memory and CPUs here, which have no volume; changes nothing.
+pub fn preflight_without_volumes(cgroup_root: &Path) -> Vec<Problem> {
+    let is_root = rustix::process::geteuid().is_root();
+    let fix = "log in as root, or leave limits out of [provider.hosts]";
+    let not_root = (!is_root).then(|| Problem::new("not running as root, which cgroups need", fix));
+    let found = controllers(cgroup_root);
+    not_root.into_iter().chain(unlimited([("memory", found.memory), ("CPU", found.cpu)])).collect()
+}
+
+/// What cannot be limited, and why.
+fn unlimited<const N: usize>(each: [(&'static str, Controller); N]) -> impl Iterator<Item = Problem> {
+    each.into_iter().filter_map(|(limit, controller)| match controller {
+        Controller::Missing { reason } => Some(Problem::new(format!("{limit} cannot be limited"), reason)),
+        Controller::Usable { .. } => None,
+    })
 }
 
 pub(crate) fn not_installed(program: &str, package: &str) -> Option<Problem> {
@@ -129,6 +142,15 @@ mod tests {
         assert!(problems.iter().any(|p| p.what.contains("GiB free")), "{problems:?}");
         assert!(problems.iter().filter(|p| p.what.contains("cannot be limited")).count() == 3, "{problems:?}");
         assert!(problems.iter().all(|p| !p.fix.is_empty()));
+    }
+
+    #[test]
+    fn what_has_no_volume_needs_no_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let problems = preflight_without_volumes(directory.path());
+        let limits: Vec<&str> =
+            problems.iter().map(|p| p.what.as_str()).filter(|what| what.ends_with("cannot be limited")).collect();
+        assert_eq!(limits, ["memory cannot be limited", "CPU cannot be limited"], "{problems:?}");
     }
 
     #[test]

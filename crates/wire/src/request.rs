@@ -20,7 +20,7 @@ pub enum Request {
     },
     /// Say what your clock shows; answered at once.
     Clock,
-    /// Work for the agent on a database host.
+    /// Work for the agent on a database host, or on the host of a cache.
     Database(DatabaseRequest),
     /// Work for the agent on a client host.
     Client(ClientRequest),
@@ -30,7 +30,9 @@ pub enum Request {
     Alive,
 }
 
-/// Work for the agent on a database host.
+/// Work for the agent on a database host. The agent of a cache with a machine of its own takes those that a cache has
+/// to do with: `Check`, `Open`, `StartTrial` (an empty node), `Empty` (another one in its place), `Hold`, `StartFault`
+/// and `EndFault` of its own loss, `StopTrial`, `Close`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DatabaseRequest {

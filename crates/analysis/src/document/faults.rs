@@ -72,7 +72,7 @@ impl PhaseAnalysis {
 pub struct FaultAnalysis {
     /// What was done.
     pub kind: NodeFaultKind,
-    /// To which node; of a cache: the node whose host it is on.
+    /// To which node; of a cache: its own host, or that of the node beside which it is.
     pub node: HostId,
     /// To which of its volumes; `None`: to the node itself. Then "gone" is when the volume had the fault, and "back"
     /// when it had been lifted. Of a compaction these are when it was asked for, and when it was done.

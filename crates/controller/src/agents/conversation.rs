@@ -224,7 +224,7 @@ impl Conversation<'_> {
         match (sent, host.role) {
             (Some(Ok(())), _) => {}
             // It ended unnoticed, which the inbox says later.
-            (Some(Err(error)), Role::Database) if self.agents.each_for_itself => {
+            (Some(Err(error)), Role::Database | Role::Cache) if self.agents.each_for_itself => {
                 self.watch.heard(host, true);
                 self.agents.lost.insert(host);
                 self.answers.insert(host, Err(self.agents.out_of_reach(error.to_string())));
@@ -232,8 +232,10 @@ impl Conversation<'_> {
             }
             // It ended unnoticed; what it left in the inbox says so soon.
             (_, Role::Client) => self.give_up = Some(Instant::now() + CANCEL_PATIENCE),
-            (Some(Err(error)), Role::Database) => return Err(self.agents.out_of_reach(error.to_string())),
-            (None, Role::Database) => return Err(Failure::NoAnswer(host)),
+            (Some(Err(error)), Role::Database | Role::Cache) => {
+                return Err(self.agents.out_of_reach(error.to_string()));
+            }
+            (None, Role::Database | Role::Cache) => return Err(Failure::NoAnswer(host)),
         }
         self.waiting.insert(host);
         Ok(())
@@ -387,7 +389,7 @@ impl Conversation<'_> {
     fn cancel(&mut self) {
         let busy: Vec<HostId> = self.waiting.iter().copied().chain(self.beside).collect();
         // A client stops at once; what a database host is about may have to come to its end.
-        let is_long = !self.interrupted && busy.iter().any(|host| host.role == Role::Database);
+        let is_long = !self.interrupted && busy.iter().any(|host| host.role != Role::Client);
         self.give_up = Some(Instant::now() + if is_long { END_PATIENCE } else { CANCEL_PATIENCE });
         for host in busy {
             // An agent that does not listen any more will be reported as lost.

@@ -47,7 +47,7 @@ fn agents(directory: &Path, name: &str) -> Agents {
 
 fn close(role: Role) -> Request {
     match role {
-        Role::Database => Request::Database(DatabaseRequest::Close),
+        Role::Database | Role::Cache => Request::Database(DatabaseRequest::Close),
         Role::Client => Request::Client(ClientRequest::Close),
     }
 }

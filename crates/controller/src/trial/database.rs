@@ -7,7 +7,7 @@ use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Product, Setup};
 use wire::{CacheEndpoint, DatabaseRequest, Endpoint, Event, Reply, Request, StoppedTrial, TrialTask};
 
 use super::state::TrialState;
-use crate::agents::conversation::Answers;
+use crate::agents::conversation::{Answers, all_or_gravest};
 use crate::hosts;
 use crate::run::Run;
 use crate::run_failure::{Failure, answer};
@@ -82,19 +82,10 @@ pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
     run.agents.ask_each(&hosts::nodes_of(setup), &request, prepared).map(drop)
 }
 
-/// A settled database on every host, or why there is none.
+/// Empty caches that answer, and a settled database on every host, or why there is none.
 pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
-    let request = |host: HostId| {
-        let start = DatabaseRequest::StartTrial {
-            trial: parts.planned.clone(),
-            setup: Box::new(parts.setup_of_trial()),
-            workload: parts.workload.name.clone(),
-            sample_keys: sample_keys(parts.plan, parts.workload),
-            database_cpus: hosts::database_cpus(parts.setup, host, run.agents),
-        };
-        (host, Request::Database(start))
-    };
-    let requests = hosts::nodes_of(parts.setup).into_iter().map(request).collect();
+    start_caches(run, parts, state)?;
+    let requests = start_requests(run, parts, hosts::nodes_of(parts.setup));
     let mut errors = Vec::new();
     for (host, answer) in ask_nodes(run, parts.setup, requests, state)? {
         match answer {
@@ -119,6 +110,39 @@ pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
         },
         error,
     })
+}
+
+/// The same of caches that have machines of their own; those beside the database are started by its first node's agent.
+fn start_caches(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+    let requests = start_requests(run, parts, hosts::caches_of(parts.plan, parts.setup));
+    let answers = ask_nodes(run, parts.setup, requests, state)?;
+    let replies = all_or_gravest(answers).map_err(|(host, failure)| match failure {
+        Failure::Refused { error, .. } => {
+            let database = format!("the node of the cache tier on {host}");
+            Failure::DidNotStart { database, how: "did not start", error }
+        }
+        lost => lost,
+    })?;
+    let started = answer!(Reply::Started(started) => started.caches);
+    for reply in replies.into_values() {
+        state.caches.extend(started(reply)?);
+    }
+    Ok(())
+}
+
+/// What these hosts are asked for when a trial begins.
+fn start_requests(run: &Run<'_>, parts: Parts<'_>, of: Vec<HostId>) -> Vec<(HostId, Request)> {
+    let request = |host: HostId| {
+        let start = DatabaseRequest::StartTrial {
+            trial: parts.planned.clone(),
+            setup: Box::new(parts.setup_of_trial()),
+            workload: parts.workload.name.clone(),
+            sample_keys: sample_keys(parts.plan, parts.workload),
+            database_cpus: hosts::database_cpus(parts.setup, host, run.agents),
+        };
+        (host, Request::Database(start))
+    };
+    of.into_iter().map(request).collect()
 }
 
 /// Asks nodes. What one that is watched says meanwhile is kept; an error where one has ended.
@@ -152,7 +176,7 @@ pub fn task(parts: Parts<'_>, target: &Target, state: &TrialState) -> TrialTask 
         trial: parts.planned.clone(),
         endpoint: Endpoint {
             cache: parts.setup.cache_tier.as_ref().map(|tier| CacheEndpoint {
-                nodes: state.started.values().flat_map(|s| s.caches.clone()).collect(),
+                nodes: state.started.values().flat_map(|s| &s.caches).chain(&state.caches).cloned().collect(),
                 ttl_s: tier.ttl_s,
                 policy: tier.policy,
             }),
@@ -264,7 +288,9 @@ pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<Ho
     run.agents.screen.doing(&doing, "");
     let stop = DatabaseRequest::StopTrial { keeps };
     let stopped = answer!(Reply::Stopped(stopped) => *stopped);
-    run.agents.ask_each(&hosts::nodes_of(setup), &stop, stopped)
+    let mut hosts = hosts::nodes_of(setup);
+    hosts.extend(hosts::caches_of(run.plan(), setup));
+    run.agents.ask_each(&hosts, &stop, stopped)
 }
 
 #[cfg(test)]

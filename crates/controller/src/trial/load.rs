@@ -34,7 +34,7 @@ pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialStat
     let mut pieces = Pieces::of(parts.workload, silence::longest_load(&plan.shape));
     let (measurement_start, failed_disks) = (MeasurementStart::default(), FailedDisks::default());
     let with_backlogs = setup.backlog.map(|_| hosts::nodes_of(setup)).unwrap_or_default();
-    let host_of = |fault: &NodeFault| HostId::database(setup.host_of(fault));
+    let host_of = |fault: &NodeFault| hosts::of_fault(plan, setup, fault);
     let say = |step: &str| screen.say(step);
     let mut faults = Faults::new(&plan.faults, host_of, (&measurement_start, &failed_disks), say)
         .after_backlogs_of(with_backlogs.iter().copied());

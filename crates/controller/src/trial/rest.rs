@@ -143,7 +143,18 @@ impl Resting<'_, '_> {
                 warmed.cached_bytes = rest.cache.last().map_or(warmed.cached_bytes, |round| round.cached_bytes);
             }
         }
-        self.each(&DatabaseRequest::Hold, answer!(Reply::Held => ())).map(drop)
+        self.each(&DatabaseRequest::Hold, answer!(Reply::Held => ()))?;
+        self.caches(&DatabaseRequest::Hold, answer!(Reply::Held => ()))
+    }
+
+    /// Asks the caches that have machines of their own; those beside the database do as its node does.
+    fn caches(
+        &mut self,
+        request: &DatabaseRequest,
+        read: impl Fn(Reply) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let hosts = hosts::caches_of(self.parts.plan, self.parts.setup);
+        self.run.agents.ask_each(&hosts, request, read).map(drop)
     }
 
     /// Whether the statements are the user's own and each of them writes, so that no round leaves the data as it was.
@@ -322,6 +333,8 @@ impl Resting<'_, '_> {
         let Some(first) = hosts::nodes_of(self.parts.setup).first().copied() else { return Ok(()) };
         let empty = Request::Database(DatabaseRequest::Empty);
         agents.call(first, empty, answer!(Reply::Emptied => ()))?;
+        // What was written meanwhile is in no data set any more.
+        self.caches(&DatabaseRequest::Empty, answer!(Reply::Emptied => ()))?;
         let renewed = answer!(Reply::Renewed(warmed) => warmed);
         let renewed = self.each(&DatabaseRequest::Renew { cache, workload: name }, renewed)?;
         let sample_keys = sample_keys(plan, workload);

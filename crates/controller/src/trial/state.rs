@@ -20,6 +20,8 @@ pub(super) struct TrialState {
     /// Ids of the volumes of EBS that hold each host's data.
     pub data_volumes: BTreeMap<HostId, Vec<String>>,
     pub started: BTreeMap<HostId, StartedTrial>,
+    /// `host:port` of caches with machines of their own, in the order of their nodes.
+    pub caches: Vec<String>,
     /// What the clients measured together.
     pub measured: Option<Measured>,
     pub samples: Samples,
@@ -75,6 +77,7 @@ impl TrialState {
             modified: Vec::new(),
             data_volumes: BTreeMap::new(),
             started: BTreeMap::new(),
+            caches: Vec::new(),
             measured: None,
             samples: Samples::default(),
             faults: Vec::new(),

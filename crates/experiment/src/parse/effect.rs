@@ -15,6 +15,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
         notes.push(without_effect(why, "It is for: iopslab run --provider simulated").only(Provider::Local));
     }
     notes.extend(on_hosts(file));
+    notes.extend(machines_of_caches(file));
     notes.extend(on_aws(file));
     notes.extend(heap_on_aws(file, experiment));
     notes.extend(in_existing(file));
@@ -169,6 +170,16 @@ fn on_hosts(file: &raw::Experiment) -> Option<Note> {
     }
     let advice = "Directories are stated with each host; limits are in force with limits = true";
     Some(none_of(keys, "on hosts", advice)?.only(Provider::Hosts))
+}
+
+/// Machines for caches that no configuration has.
+fn machines_of_caches(file: &raw::Experiment) -> Option<Note> {
+    let named = file.provider.hosts.as_ref()?.cache.is_some();
+    let is_unused = named && file.configuration.iter().all(|c| c.cache_tier.is_none());
+    is_unused.then(|| {
+        let message = "[provider.hosts] cache has no effect: no configuration has a cache_tier".to_owned();
+        without_effect(message, "Remove it, or give a configuration a cache_tier").only(Provider::Hosts)
+    })
 }
 
 /// Machines of AWS are what is bought: nothing of them is divided or emulated.

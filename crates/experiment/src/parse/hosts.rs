@@ -9,7 +9,7 @@ use toml::Value;
 use super::inline::{table, within};
 use crate::mistakes::Collector;
 use crate::spanned::{Form, Spanned};
-use crate::{DatabaseMachine, HostsSettings, MachineStorage, SshFiles, raw};
+use crate::{CacheMachine, DatabaseMachine, HostsSettings, MachineStorage, SshFiles, raw};
 
 /// The settings; what is wrong with them is noted at its place and left out.
 pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> HostsSettings {
@@ -20,14 +20,58 @@ pub(super) fn check(hosts: &raw::Hosts, mistakes: &mut Collector<'_>) -> HostsSe
     let help = "each node has a machine of its own; several nodes on one machine: --provider local";
     twice(&hosts.database, databases, help, mistakes);
     let client = client_names("[provider.hosts]", &hosts.client, client_name, mistakes);
+    let database: Vec<DatabaseMachine> = database.into_iter().flatten().collect();
+    let client = client.unwrap_or_default();
+    let others = database.iter().map(|machine| machine.ssh.as_str()).chain(client.iter().map(String::as_str));
+    let cache = hosts.cache.as_ref().map(|given| caches(given, &others.collect(), mistakes));
     HostsSettings {
-        database: database.into_iter().flatten().collect(),
-        client: client.unwrap_or_default(),
+        cache: cache.unwrap_or_default(),
+        database,
+        client,
         ssh: SshFiles {
             ssh_config: hosts.ssh_config.as_deref().cloned(),
             binary_x86_64: hosts.binary_x86_64.as_deref().cloned(),
             binary_aarch64: hosts.binary_aarch64.as_deref().cloned(),
         },
+    }
+}
+
+/// The machines of caches, which are none of the `others`.
+fn caches(
+    given: &Spanned<Vec<Form<String, raw::CacheHost>>>,
+    others: &BTreeSet<&str>,
+    mistakes: &mut Collector<'_>,
+) -> Vec<CacheMachine> {
+    some("[provider.hosts] cache", given, mistakes);
+    let machines: Vec<_> = given.iter().map(|host| cache_machine(host, mistakes)).collect();
+    let names = || machines.iter().map(|machine| Some(machine.as_ref()?.ssh.as_str()));
+    let help = "each node of a cache tier has a machine of its own; beside the database: --provider local";
+    twice(given, names(), help, mistakes);
+    for (host, name) in given.iter().zip(names()) {
+        if let Some(name) = name.filter(|name| others.contains(name)) {
+            mistakes.add(host.span(), format!("`{name}` has a database or a client already"), help);
+        }
+    }
+    machines.into_iter().flatten().collect()
+}
+
+fn cache_machine(given: &Form<String, raw::CacheHost>, mistakes: &mut Collector<'_>) -> Option<CacheMachine> {
+    match given.get_ref() {
+        Value::String(name) => {
+            Some(CacheMachine { ssh: ssh_name(name, given.span(), mistakes)?, ..CacheMachine::default() })
+        }
+        Value::Table(_) => {
+            let host = table(given, "[provider.hosts] cache", mistakes)?;
+            let span = given.span();
+            let sound = mistakes.sound(|mistakes| {
+                let at = within(mistakes.text, &span, &host.ssh);
+                absolute(&span, "work_directory", &host.work_directory, mistakes);
+                (ssh_name(&host.ssh, at, mistakes), address(&span, &host.address, mistakes))
+            });
+            let (ssh, address) = sound?;
+            Some(CacheMachine { ssh: ssh?, address, work_directory: host.work_directory })
+        }
+        _ => neither(given, mistakes),
     }
 }
 
@@ -105,15 +149,7 @@ fn stated(
 ) -> Option<DatabaseMachine> {
     let at = within(mistakes.text, span, &host.ssh);
     let ssh = ssh_name(&host.ssh, at, mistakes);
-    let address = host.address.as_ref().and_then(|text| {
-        let address: Option<Ipv4Addr> = text.parse().ok();
-        let usable = address.filter(|a| !a.is_unspecified() && !a.is_multicast() && !a.is_broadcast());
-        if usable.is_none() {
-            let help = "the IPv4 address at which clients and other nodes reach it, such as \"10.0.0.5\"";
-            mistakes.add_within(span, text, format!("address cannot be `{text}`"), help);
-        }
-        usable
-    });
+    let address = address(span, &host.address, mistakes);
     for (key, path) in [
         ("work_directory", &host.work_directory),
         ("data", &host.data),
@@ -121,10 +157,7 @@ fn stated(
         ("commitlog", &host.commitlog),
         ("commitlog_device", &host.commitlog_device),
     ] {
-        if let Some(path) = path.as_ref().filter(|path| !path.starts_with('/')) {
-            let help = "an absolute path on that machine";
-            mistakes.add_within(span, path, format!("{key} cannot be `{path}`"), help);
-        }
+        absolute(span, key, path, mistakes);
     }
     let mut storage = |keys: [&str; 2], directory: Option<String>, device: Option<String>| {
         if directory.is_some() && device.is_some() {
@@ -148,6 +181,26 @@ fn stated(
         mistakes.add_within(span, "commitlog_device", message, help);
     }
     Some(DatabaseMachine { ssh: ssh?, address, work_directory: host.work_directory, data, commitlog, snapshot: None })
+}
+
+/// Where a machine is reached by the others.
+fn address(span: &Range<usize>, stated: &Option<String>, mistakes: &mut Collector<'_>) -> Option<Ipv4Addr> {
+    let text = stated.as_ref()?;
+    let address: Option<Ipv4Addr> = text.parse().ok();
+    let usable = address.filter(|a| !a.is_unspecified() && !a.is_multicast() && !a.is_broadcast());
+    if usable.is_none() {
+        let help = "the IPv4 address at which clients and other nodes reach it, such as \"10.0.0.5\"";
+        mistakes.add_within(span, text, format!("address cannot be `{text}`"), help);
+    }
+    usable
+}
+
+/// A path on a machine has no directory here that it could begin at.
+fn absolute(span: &Range<usize>, key: &str, stated: &Option<String>, mistakes: &mut Collector<'_>) {
+    if let Some(path) = stated.as_ref().filter(|path| !path.starts_with('/')) {
+        let help = "an absolute path on that machine";
+        mistakes.add_within(span, path, format!("{key} cannot be `{path}`"), help);
+    }
 }
 
 fn neither<S, T>(given: &Spanned<Value, S>, mistakes: &mut Collector<'_>) -> Option<T> {

@@ -125,19 +125,39 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
 fn caches_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> {
     let (why, help) = match provider {
         Some(Provider::Simulated) => ("a simulation has no cache to ask", "run it on this machine: --provider local"),
-        Some(Provider::Hosts | Provider::Aws) => (
-            "caches are started on this machine alone so far",
+        Some(Provider::Aws) => (
+            "machines on AWS are made for databases and clients alone so far",
             "measure a model of it on this machine (--provider local), and ask iopslab size --cache for machines; or \
-             remove it",
+             run it on machines of yours (--provider hosts)",
         ),
-        Some(Provider::Local | Provider::Imported) | None => return Vec::new(),
+        Some(Provider::Hosts | Provider::Local | Provider::Imported) | None => return Vec::new(),
     };
-    let of_each = file.configuration.iter().filter_map(|c| Some((&c.name, c.cache_tier.as_ref()?)));
-    let problem = |(name, tier): (&Spanned<String>, &Spanned<raw::CacheTier>)| {
-        let what = Sentence::of("cache_tier of ", name.as_str(), format!(": {why}"));
+    let problem = |(name, tier): (&str, &Spanned<raw::CacheTier>)| {
+        let what = Sentence::of("cache_tier of ", name, format!(": {why}"));
         problem(tier.span(), what, help)
     };
-    of_each.map(problem).collect()
+    tiers(file).map(problem).collect()
+}
+
+/// The cache tiers of a file, with the names of their configurations.
+fn tiers(file: &raw::Experiment) -> impl Iterator<Item = (&str, &Spanned<raw::CacheTier>)> {
+    file.configuration.iter().filter_map(|c| Some((c.name.as_str(), c.cache_tier.as_ref()?)))
+}
+
+/// Caches for which no machines are named.
+fn caches_without_machines(file: &raw::Experiment, hosts: &raw::Hosts) -> Vec<Problem> {
+    let machines = hosts.cache.as_ref().map_or(0, |named| named.len());
+    let problem = |(name, tier): (&str, &Spanned<raw::CacheTier>)| {
+        let nodes = tier.nodes.as_ref().map_or(1, |nodes| **nodes);
+        let is_short = usize::try_from(nodes).is_ok_and(|nodes| nodes > machines);
+        is_short.then(|| {
+            let named = if machines == 0 { "no machine".to_owned() } else { machines.to_string() };
+            let what = format!(": [provider.hosts] names {named} for caches, and it has nodes = {nodes}");
+            let help = "name one machine for each of its nodes: [provider.hosts] cache = [\"cache1\"]";
+            problem(tier.span(), Sentence::of("cache_tier of ", name, what), help)
+        })
+    };
+    tiers(file).filter_map(problem).collect()
 }
 
 /// The database of the file, where it is a product that has nothing of this kind.
@@ -310,6 +330,7 @@ fn on_hosts(file: &raw::Experiment) -> Vec<Problem> {
             problems.push(problem(nodes.span(), what, help));
         }
     }
+    problems.extend(caches_without_machines(file, hosts));
     let sending = hosts.client.len();
     if let Some((at, clients)) = file.load.stated_clients().filter(|(_, clients)| is_above(*clients, sending)) {
         let what = format!("clients = {clients}: [provider.hosts] names {sending}");

@@ -12,6 +12,9 @@ pub(crate) struct Hosts {
     /// Machines for database nodes, in the order of the nodes: names as `ssh` takes them, or tables
     /// `{ ssh = "db1", address = "10.0.0.5", data = "/mnt/nvme" }`.
     pub database: Spanned<Vec<Form<String, DatabaseHost>>>,
+    /// Machines for the nodes of cache tiers (`cache_tier`), in the order of the nodes, and for nothing else of the
+    /// run: names as `ssh` takes them, or tables `{ ssh = "cache1", address = "10.0.0.9" }`.
+    pub cache: Option<Spanned<Vec<Form<String, CacheHost>>>>,
     /// Machines that make the load, in the order of the clients (`clients` in `[load]`): names as `ssh` takes them.
     pub client: Spanned<Vec<Form<String, ClientHost>>>,
     /// Configuration file of `ssh` (`ssh -F`), relative to this file. Default: the user's own.
@@ -59,6 +62,18 @@ pub(crate) struct DatabaseHost {
     pub commitlog: Option<String>,
     /// Instead of `commitlog`: a block device with nothing on it.
     pub commitlog_device: Option<String>,
+}
+
+/// A machine for a node of a cache tier.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CacheHost {
+    /// Its name, as `ssh` takes it.
+    pub ssh: String,
+    /// IPv4 address at which its cache listens, for the clients. Default: where `ssh` connects to.
+    pub address: Option<String>,
+    /// Where the ledger lives. Default: `$IOPSLAB_WORK` of that machine, or `/var/lib/iopslab` (root).
+    pub work_directory: Option<String>,
 }
 
 /// A machine that makes load.

@@ -17,7 +17,7 @@ pub(crate) use answer::{Bounds, Decision, LatencyBounds, Objective};
 pub(crate) use aws::{Aws, AwsBackend, AwsSite};
 pub(crate) use cache_tier::CacheTier;
 pub(crate) use distribution::Distribution;
-pub(crate) use hosts::{ClientHost, DatabaseHost, Hosts, WatchedNode};
+pub(crate) use hosts::{CacheHost, ClientHost, DatabaseHost, Hosts, WatchedNode};
 pub(crate) use instance::{CardWord, WeightingWord};
 pub(crate) use load::{Load, RepetitionsWord};
 pub(crate) use own::{Column, HotSet, Size, StatementData, TableData};

@@ -139,11 +139,17 @@ fn quotas_of(plan: &Plan, site: &AwsSite) -> Result<AwsQuotas, String> {
 /// Machines that were taken as they were when the run began.
 fn use_machines_of(directory: &RunDirectory, setups: &mut Setups) -> Result<(), Failure> {
     let environment = directory.environment().map_err(Failure::input)?;
-    let hosts = environment.as_object().into_iter().flatten();
-    let databases: Vec<Environment> = hosts
-        .filter(|(name, _)| name.parse::<HostId>().is_ok_and(|host| host.role == Role::Database))
-        .filter_map(|(_, facts)| serde_json::from_value(facts.clone()).ok())
-        .collect();
+    let hosts_of = |role: Role| -> Vec<Environment> {
+        let hosts = environment.as_object().into_iter().flatten();
+        hosts
+            .filter(|(name, _)| name.parse::<HostId>().is_ok_and(|host| host.role == role))
+            .filter_map(|(_, facts)| serde_json::from_value(facts.clone()).ok())
+            .collect()
+    };
+    if let Some(cpus) = hosts_of(Role::Cache).iter().map(|facts| facts.cpus).min() {
+        experiment::use_whole_cache_machines(setups, f64::from(cpus));
+    }
+    let databases = hosts_of(Role::Database);
     let cpus = databases.iter().map(|facts| facts.cpus).min();
     let memory = databases.iter().filter_map(|facts| facts.memory_bytes).min();
     let (Some(cpus), Some(memory)) = (cpus, memory) else {

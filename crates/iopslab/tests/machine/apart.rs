@@ -70,14 +70,14 @@ node = 1
 at_s = 15
 "#;
 
-struct Story {
-    network: Network,
-    lab: Laboratory,
+pub(super) struct Story {
+    pub network: Network,
+    pub lab: Laboratory,
     program: PathBuf,
 }
 
 impl Story {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let lab = Laboratory::on_machine(Share::Half);
         let network = Network::new(lab.path());
         // Without what debuggers need it is brought to three hosts in a moment.
@@ -107,7 +107,7 @@ impl Story {
     }
 
     /// iopslab where the controller is; what it says goes to a file.
-    fn start(&self, arguments: &[&str]) -> Child {
+    pub fn start(&self, arguments: &[&str]) -> Child {
         let said = std::fs::File::create(self.lab.path().join("stderr.txt")).unwrap();
         let mut command = self.network.within(CONTROLLER, self.program.to_str().unwrap());
         command
@@ -119,12 +119,12 @@ impl Story {
         command.spawn().unwrap()
     }
 
-    fn said(&self) -> String {
+    pub fn said(&self) -> String {
         self.lab.stderr_so_far()
     }
 
     /// Runs to the end; gives whether it succeeded.
-    fn run(&self, arguments: &[&str]) -> bool {
+    pub fn run(&self, arguments: &[&str]) -> bool {
         let status = self.start(arguments).wait().unwrap();
         println!("--- {arguments:?}: {status}\n{}", self.said());
         status.success()

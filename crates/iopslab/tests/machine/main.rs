@@ -24,6 +24,7 @@ mod real {
     mod beside;
     pub mod bought;
     mod cache;
+    mod cache_host;
     mod cache_tier;
     mod cluster;
     mod compaction;

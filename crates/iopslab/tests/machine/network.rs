@@ -14,7 +14,8 @@ use crate::support::Exits;
 
 /// Hosts with their last number of 10.99.0.0/24; the first one is where the controller runs.
 pub const CONTROLLER: &str = "ctl";
-const HOSTS: [(&str, u8); 6] = [(CONTROLLER, 1), ("db1", 11), ("db2", 12), ("db3", 13), ("load1", 21), ("load2", 22)];
+const HOSTS: [(&str, u8); 7] =
+    [(CONTROLLER, 1), ("db1", 11), ("db2", 12), ("db3", 13), ("load1", 21), ("load2", 22), ("cache1", 31)];
 
 /// Two stories may have one at a time.
 static NETWORKS: AtomicU32 = AtomicU32::new(0);
@@ -319,7 +320,7 @@ impl Network {
         let half = HOSTS[1..].iter().flat_map(|(name, _)| self.program_files(name));
         let half = half.map(|file| file.display().to_string());
         found.extend(half.filter(|file| !file.ends_with("/iopslab")));
-        for name in ["db1", "db2", "db3"] {
+        for name in ["db1", "db2", "db3", "cache1"] {
             for place in ["work/runs", "work/loading", "data/iopslab"] {
                 let entries = std::fs::read_dir(self.of_host(name).join(place));
                 found.extend(entries.into_iter().flatten().flatten().map(|e| e.path().display().to_string()));

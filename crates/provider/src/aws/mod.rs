@@ -354,6 +354,7 @@ impl Aws {
         });
         Ok(HostsSettings {
             database: database.collect::<Result<_, AwsError>>()?,
+            cache: Vec::new(),
             client: self.batch.machines_of(false).map(|m| m.name.clone()).collect(),
             ssh: SshFiles {
                 ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),

@@ -21,7 +21,7 @@ use std::thread;
 use std::time::Duration;
 
 use evidence::{HostId, Role};
-use experiment::{DatabaseMachine, HostsSettings, SshFiles};
+use experiment::{CacheMachine, DatabaseMachine, HostsSettings, SshFiles};
 use wire::MachineUse;
 
 use crate::stderr::{forward, say};
@@ -42,6 +42,8 @@ pub struct Hosts {
     ssh: Ssh,
     /// Those of databases, by the numbers of their hosts.
     machines: BTreeMap<u32, DatabaseMachine>,
+    /// Those of caches.
+    caches: BTreeMap<u32, CacheMachine>,
     /// Those of clients.
     clients: BTreeMap<u32, String>,
     limits: bool,
@@ -70,19 +72,22 @@ impl Hosts {
         let ssh = Ssh::new(settings.ssh.ssh_config.as_deref());
         let alone = settings.database.len() == 1 && settings.client == [settings.database[0].ssh.clone()];
         let mut addresses = BTreeMap::new();
-        for machine in &settings.database {
-            let address = match machine.address {
+        let databases_at = settings.database.iter().map(|machine| (&machine.ssh, machine.address));
+        let caches_at = settings.cache.iter().map(|machine| (&machine.ssh, machine.address));
+        for (name, stated) in databases_at.chain(caches_at) {
+            let address = match stated {
                 Some(stated) => stated,
-                None => ssh.address(&machine.ssh)?,
+                None => ssh.address(name)?,
             };
-            if address.is_loopback() && !alone {
-                let name = machine.ssh.clone();
+            if address.is_loopback() && !(alone && settings.cache.is_empty()) {
+                let name = name.clone();
                 return Err(HostError::Loopback { name, address });
             }
-            addresses.insert(machine.ssh.clone(), address);
+            addresses.insert(name.clone(), address);
         }
         Ok(Self {
             machines: databases.into_iter().zip(settings.database.iter().cloned()).collect(),
+            caches: (0..).zip(settings.cache.iter().cloned()).collect(),
             clients: clients.into_iter().zip(settings.client.iter().cloned()).collect(),
             addresses,
             ..Self::reached_by(&settings.ssh, binary)
@@ -108,6 +113,7 @@ impl Hosts {
         Self {
             ssh: Ssh::new(files.ssh_config.as_deref()),
             machines: BTreeMap::new(),
+            caches: BTreeMap::new(),
             clients: BTreeMap::new(),
             limits: false,
             addresses: BTreeMap::new(),
@@ -126,6 +132,7 @@ impl Hosts {
     fn name(&self, host: HostId) -> Result<&str, HostError> {
         let name = match host.role {
             Role::Database => self.machines.get(&host.index).map(|machine| machine.ssh.as_str()),
+            Role::Cache => self.caches.get(&host.index).map(|machine| machine.ssh.as_str()),
             Role::Client => self.clients.get(&host.index).map(String::as_str),
         };
         name.ok_or_else(|| HostError::NoMachine(host.to_string()))
@@ -157,25 +164,31 @@ impl Hosts {
     /// Cleans each machine; with its name. Old versions of the program are removed from those of clients too; from
     /// those that are only watched nothing else, because nothing else was put there.
     pub fn clean(&mut self, snapshots: bool) -> Vec<(String, Result<Cleaned, HostError>)> {
-        let machines = self.machines.clone();
-        let mut clean = |machine: &DatabaseMachine| -> Result<Cleaned, HostError> {
+        let databases = self.machines.values().map(|machine| (machine.ssh.clone(), machine.work_directory.clone()));
+        let caches = self.caches.values().map(|machine| (machine.ssh.clone(), machine.work_directory.clone()));
+        let machines: Vec<(String, Option<String>)> = databases.chain(caches).collect();
+        let mut clean = |name: &str, work_directory: Option<String>| -> Result<Cleaned, HostError> {
             if self.only_watched {
-                let programs = program::remove_unused(&self.ssh, &machine.ssh)?;
+                let programs = program::remove_unused(&self.ssh, name)?;
                 return Ok(Cleaned { said: None, programs });
             }
-            self.install(&BTreeSet::from([machine.ssh.clone()]))?;
-            let mut command = format!("exec {} clean --format json", quote(self.program(&machine.ssh)?));
-            if let Some(directory) = &machine.work_directory {
+            self.install(&BTreeSet::from([name.to_owned()]))?;
+            let mut command = format!("exec {} clean --format json", quote(self.program(name)?));
+            if let Some(directory) = &work_directory {
                 command += &format!(" --work-directory {}", quote(directory));
             }
             if snapshots {
                 command += " --snapshots";
             }
-            let said = self.ssh.run(&machine.ssh, &command, None)?;
-            let programs = program::remove_unused(&self.ssh, &machine.ssh)?;
+            let said = self.ssh.run(name, &command, None)?;
+            let programs = program::remove_unused(&self.ssh, name)?;
             Ok(Cleaned { said: Some(said), programs })
         };
-        let mut cleaned: Vec<_> = machines.values().map(|machine| (machine.ssh.clone(), clean(machine))).collect();
+        let each = machines.into_iter().map(|(name, work_directory)| {
+            let outcome = clean(&name, work_directory);
+            (name, outcome)
+        });
+        let mut cleaned: Vec<_> = each.collect();
         for name in self.clients.values() {
             if !cleaned.iter().any(|(known, _)| known == name) {
                 let programs = program::remove_unused(&self.ssh, name);
@@ -221,14 +234,22 @@ impl Provider for Hosts {
     }
 
     fn machine_use(&self, host: HostId) -> Option<MachineUse> {
-        let machine = self.machines.get(&host.index)?;
-        (host.role == Role::Database).then(|| MachineUse {
-            work_directory: machine.work_directory.clone(),
-            limits: self.limits,
-            data: machine.data.clone(),
-            commitlog: machine.commitlog.clone(),
-            snapshot: machine.snapshot.clone(),
-        })
+        let limits = self.limits;
+        match host.role {
+            Role::Database => self.machines.get(&host.index).map(|machine| MachineUse {
+                work_directory: machine.work_directory.clone(),
+                limits,
+                data: machine.data.clone(),
+                commitlog: machine.commitlog.clone(),
+                snapshot: machine.snapshot.clone(),
+            }),
+            Role::Cache => self.caches.get(&host.index).map(|machine| MachineUse {
+                work_directory: machine.work_directory.clone(),
+                limits,
+                ..MachineUse::default()
+            }),
+            Role::Client => None,
+        }
     }
 
     fn may_come_back(&self) -> bool {

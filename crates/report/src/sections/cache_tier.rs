@@ -36,8 +36,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
                   acknowledged; counted at the least, since a client knows its own writes alone. p99 of a hit is that \
                   of the others. A miss takes the time of the cache, of the database, and of putting the record into \
                   the cache. Network is what the tier received and sent, and the larger of these of what the \
-                  machines that are paid for carry at this scale; here it is this machine's loopback, which holds \
-                  nothing back. CPU of a request is what the caches' processes used for each get, set and delete.";
+                  machines that are paid for carry at this scale; beside the database it is a machine's loopback, \
+                  which holds nothing back. CPU of a request is what the caches' processes used for each get, set \
+                  and delete.";
     let tiers = analysis.configurations.iter();
     let tiers = tiers.filter_map(|c| Some(format!("{}: {}.", c.name, c.cache_tier.as_ref()?)));
     section.key(method).list(tiers).table(table)
