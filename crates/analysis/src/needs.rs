@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(needs(&to, &to), []);
         let with_key = weighted(key("concurrent_reads", "64"));
         assert_eq!(needs(&plain, &with_key), [Need::NetworkBandwidth, Need::Restart]);
-        let larger = ConfigurationFacts { heap_bytes: plain.heap_bytes + 1, ..with_key };
+        let larger = ConfigurationFacts { memory_limit_bytes: 2 * plain.memory_limit_bytes, ..with_key };
         assert_eq!(needs(&plain, &larger), [Need::NetworkBandwidth], "another machine");
     }
 
@@ -214,7 +214,7 @@ mod tests {
         let changes: [fn(&mut ConfigurationFacts); 4] = [
             |c| c.volumes[0].limits.read_iops = Some(61.0),
             |c| c.volumes[0].label = "gp3 320 GiB".to_owned(),
-            |c| c.heap_bytes += 1,
+            |c| c.memory_limit_bytes *= 2,
             |c| c.exists_at = vec!["10.0.0.5".to_owned()],
         ];
         for change in changes {
