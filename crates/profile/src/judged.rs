@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::capacity::Allowed;
 use crate::device::{DeviceUse, HostSeen, device};
-use crate::reading::{Cluster, NodeSeen, NotRead};
+use crate::reading::{Cluster, CountedBy, NodeSeen, NotRead};
 use crate::unknown::Unknown;
 use crate::verdict::{Judged, Verdict, verdict};
 use crate::workload::{Workload, workload};
@@ -114,7 +114,13 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
 
 fn unknown(seen: &Observation, devices: &[DeviceUse]) -> Vec<Unknown> {
     let known = seen.cluster.nodes;
-    let mut all = vec![Unknown::Skew, Unknown::Statements, Unknown::InFlight, Unknown::Compressibility];
+    let (statements, compressibility) = match seen.cluster.counted_by {
+        CountedBy::Cassandra => (Unknown::Statements, Some(Unknown::Compressibility)),
+        // Its pages are not compressed.
+        CountedBy::Postgresql => (Unknown::SqlStatements, None),
+    };
+    let mut all = vec![Unknown::Skew, statements, Unknown::InFlight];
+    all.extend(compressibility);
     let wide = seen.cluster.tables.iter().filter(|table| table.clustering > 0);
     let wide: Vec<String> = wide.map(|table| table.name.to_string()).collect();
     if !wide.is_empty() {

@@ -101,6 +101,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
     };
     Observation {
         cluster: Cluster {
+            counted_by: CountedBy::Cassandra,
             name: "shop".to_owned(),
             version: "5.0.9".to_owned(),
             nodes: 3,

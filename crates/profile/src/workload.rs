@@ -38,6 +38,8 @@ pub struct NodeUse {
     pub compactions: Option<u64>,
     /// Hits of its caches among their requests, by name.
     pub cache_hits: BTreeMap<String, f64>,
+    /// What else it counted in a second, in the mean, by the name of the series.
+    pub counted_per_s: BTreeMap<&'static str, f64>,
 }
 
 /// A table.
@@ -230,7 +232,24 @@ fn node(seen: &NodeSeen) -> NodeUse {
         data_bytes: mib.map(|mib| mib * catalog::MIB),
         compactions: seen.readings.iter().filter_map(|reading| reading.compactions).max(),
         cache_hits: cache_hits(seen),
+        counted_per_s: counted_per_s(seen),
     }
+}
+
+/// Of the intervals that count, at both ends of which a series was read.
+fn counted_per_s(seen: &NodeSeen) -> BTreeMap<&'static str, f64> {
+    let mut sums: BTreeMap<&'static str, (f64, f64)> = BTreeMap::new();
+    for (before, after) in intervals(seen).flatten() {
+        for (name, now) in &after.counted {
+            // One that went back was reset.
+            let Some(more) = before.counted.get(name).map(|then| now - then).filter(|more| *more >= 0.0) else {
+                continue;
+            };
+            let sum = sums.entry(*name).or_default();
+            *sum = (sum.0 + more, sum.1 + after.at_s - before.at_s);
+        }
+    }
+    sums.into_iter().filter_map(|(name, (count, seconds))| Some((name, stats::ratio(count, seconds)?))).collect()
 }
 
 /// From differences, as everything that is counted.
