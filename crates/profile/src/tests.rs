@@ -10,6 +10,7 @@ use super::*;
 
 mod hours;
 mod lost;
+mod postgresql;
 
 const TODAY: &str = "r6i.2xlarge+gp3:500GiB:12000:500";
 const BLOCK: f64 = 16_384.0;
