@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use experiment::{PRODUCTS, SshFiles};
+use experiment::SshFiles;
 use process::failure::Failure;
 
 use crate::cli::basis::BasisArgs;
@@ -35,7 +35,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "HOST", value_delimiter = ',', required = true)]
     pub(super) hosts: Vec<String>,
     /// What runs there; of postgresql --hosts is one server
-    #[arg(long, value_name = "NAME", default_value = "cassandra", value_parser = PRODUCTS.map(|product| product.name))]
+    #[arg(long, value_name = "NAME", default_value = "cassandra", value_parser = ["cassandra", POSTGRESQL])]
     database: String,
     /// With --database postgresql: the database whose tables are watched
     #[arg(long, value_name = "NAME")]
