@@ -98,8 +98,8 @@ fn a_stated_page_cache_gives_nothing_to_shared_buffers_and_a_plan_says_so() {
 /// The page cache has what they leave of the memory that is found there.
 #[test]
 fn on_machines_as_they_are_shared_buffers_are_those_of_the_file() {
-    let text = text(32, "shared_buffers = \"1MB\"", "")
-        + "[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n";
+    let text =
+        text(32, "shared_buffers = \"1MB\"", "") + "[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n";
     let experiment = read(&text, ReadFor::Run(Provider::Hosts)).unwrap();
     let mut setups = setups(&experiment);
     use_whole_machines(&mut setups, 16.0, 64 << 30).unwrap();

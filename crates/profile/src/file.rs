@@ -13,8 +13,10 @@ use crate::workload::{Hour, NodeUse, Rates, TableUse};
 const MOST_OF_A_SIDE: usize = 2;
 /// Requests in flight: what `iopslab init` assumes, too.
 const IN_FLIGHT: u32 = 64;
-/// So many tables are named, those that are used most.
+/// So many tables, and statements, are named, those that are used most.
 const MOST_TABLES: usize = 20;
+/// So much of a statement is shown.
+const MOST_CHARACTERS: usize = 200;
 /// Most fields of a record, and most bytes of one, that an experiment takes.
 const MOST_FIELDS: u32 = 1_000;
 const MOST_FIELD_BYTES: f64 = 1_048_576.0;
@@ -88,7 +90,12 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
             head: head(profile),
             dataset: [dataset(node, data_bytes, by), of_record].concat(),
             configurations: configurations(profile, cheaper, dearer),
-            workload: [of_workload(node, &rates, read_share, by), of_tables(&profile.workload.tables, by)].concat(),
+            workload: [
+                of_workload(node, &rates, read_share, by),
+                of_tables(&profile.workload.tables, by),
+                of_statements(node),
+            ]
+            .concat(),
             load: [
                 vec![
                     format!("Not seen: how many requests are in flight. {IN_FLIGHT} is an assumption."),
@@ -174,9 +181,8 @@ fn record(tables: &[TableUse], by: CountedBy) -> (RecordShape, Vec<String>) {
     };
     let known = tables.iter().find_map(|table| Some((table, table.mean_partition_bytes.filter(|bytes| *bytes > 0.0)?)));
     let Some((table, bytes)) = known else {
-        let words = format!(
-            "Not known: how large rows are ({not_there}). YCSB's 10 fields of 100 bytes are an assumption."
-        );
+        let words =
+            format!("Not known: how large rows are ({not_there}). YCSB's 10 fields of 100 bytes are an assumption.");
         return (RecordShape::default(), vec![words]);
     };
     let fields = table.schema.columns.clamp(1, MOST_FIELDS);
@@ -253,6 +259,23 @@ fn of_tables(tables: &[TableUse], by: CountedBy) -> Vec<String> {
     if !lines.is_empty() {
         let words = "What clients ask of each table, for weights and `partitions` of statements of your own:";
         lines.insert(0, words.to_owned());
+    }
+    lines
+}
+
+/// What whoever writes a file of statements begins with.
+fn of_statements(node: &NodeUse) -> Vec<String> {
+    let mut calls: Vec<(&String, f64)> = node.calls_per_s.iter().map(|(text, rate)| (text, *rate)).collect();
+    calls.retain(|(_, rate)| *rate > 0.0);
+    calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let each = calls.iter().take(MOST_TABLES).map(|(text, rate)| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text: String = text.chars().take(MOST_CHARACTERS).collect();
+        format!("* {rate:.1} a second: {text}")
+    });
+    let mut lines: Vec<String> = each.collect();
+    if !lines.is_empty() {
+        lines.insert(0, "Statements that are called most, as pg_stat_statements has them:".to_owned());
     }
     lines
 }

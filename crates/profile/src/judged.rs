@@ -114,12 +114,15 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
 
 fn unknown(seen: &Observation, devices: &[DeviceUse]) -> Vec<Unknown> {
     let known = seen.cluster.nodes;
+    let shows_statements = seen.nodes.iter().flat_map(|node| &node.readings).any(|reading| !reading.calls.is_empty());
     let (statements, compressibility) = match seen.cluster.counted_by {
-        CountedBy::Cassandra => (Unknown::Statements, Some(Unknown::Compressibility)),
+        CountedBy::Cassandra => (Some(Unknown::Statements), Some(Unknown::Compressibility)),
         // Its pages are not compressed.
-        CountedBy::Postgresql => (Unknown::SqlStatements, None),
+        CountedBy::Postgresql => ((!shows_statements).then_some(Unknown::SqlStatements), None),
     };
-    let mut all = vec![Unknown::Skew, statements, Unknown::InFlight];
+    let mut all = vec![Unknown::Skew];
+    all.extend(statements);
+    all.push(Unknown::InFlight);
     all.extend(compressibility);
     let wide = seen.cluster.tables.iter().filter(|table| table.clustering > 0);
     let wide: Vec<String> = wide.map(|table| table.name.to_string()).collect();

@@ -40,6 +40,8 @@ pub struct NodeUse {
     pub cache_hits: BTreeMap<String, f64>,
     /// What else it counted in a second, in the mean, by the name of the series.
     pub counted_per_s: BTreeMap<&'static str, f64>,
+    /// Calls of statements in a second, in the mean, by their text.
+    pub calls_per_s: BTreeMap<String, f64>,
 }
 
 /// A table.
@@ -232,20 +234,21 @@ fn node(seen: &NodeSeen) -> NodeUse {
         data_bytes: mib.map(|mib| mib * catalog::MIB),
         compactions: seen.readings.iter().filter_map(|reading| reading.compactions).max(),
         cache_hits: cache_hits(seen),
-        counted_per_s: counted_per_s(seen),
+        counted_per_s: per_s(seen, |reading| &reading.counted),
+        calls_per_s: per_s(seen, |reading| &reading.calls),
     }
 }
 
-/// Of the intervals that count, at both ends of which a series was read.
-fn counted_per_s(seen: &NodeSeen) -> BTreeMap<&'static str, f64> {
-    let mut sums: BTreeMap<&'static str, (f64, f64)> = BTreeMap::new();
+/// Rates over the intervals that count, at both ends of which a count was read.
+fn per_s<K: Ord + Clone>(seen: &NodeSeen, counts: fn(&NodeReading) -> &BTreeMap<K, f64>) -> BTreeMap<K, f64> {
+    let mut sums: BTreeMap<K, (f64, f64)> = BTreeMap::new();
     for (before, after) in intervals(seen).flatten() {
-        for (name, now) in &after.counted {
+        for (name, now) in counts(after) {
             // One that went back was reset.
-            let Some(more) = before.counted.get(name).map(|then| now - then).filter(|more| *more >= 0.0) else {
+            let Some(more) = counts(before).get(name).map(|then| now - then).filter(|more| *more >= 0.0) else {
                 continue;
             };
-            let sum = sums.entry(*name).or_default();
+            let sum = sums.entry(name.clone()).or_default();
             *sum = (sum.0 + more, sum.1 + after.at_s - before.at_s);
         }
     }

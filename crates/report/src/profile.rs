@@ -13,6 +13,10 @@ use crate::figures::{given, number, percent, several, whole, whole_percent};
 use crate::neutral::{neutral, one_line};
 use words::{left_out, sentences};
 
+/// So many statements are shown, and so much of each; the document has all of them.
+const MOST_STATEMENTS: usize = 20;
+const MOST_CHARACTERS: usize = 120;
+
 /// The document as `--format json` prints it, with the sentences that people read.
 pub fn profile_document(profile: &Profile) -> Value {
     let mut document = json!(profile);
@@ -65,6 +69,7 @@ fn sections(profile: &Profile) -> Vec<Section<'_>> {
         Section::new("workload", "Workload")
             .table(tables(profile))
             .table(nodes(profile))
+            .table(statements(profile))
             .table(counted(profile))
             .table(hours(profile)),
         Section::new("not-read", "Not read").list(not_read),
@@ -149,6 +154,18 @@ fn nodes(profile: &Profile) -> Rows<&NodeUse> {
         .number("Operations/s,\nbusiest", |node| node.replicas.map(|rates| rates.busiest.total()))
         .number(column("GiB on\ndisk").drop(1), |node| node.data_bytes.map(|bytes| bytes / crate::figures::GIB))
         .number(column("Compactions\nat most").drop(2), |node| node.compactions)
+}
+
+/// The statements that are called most, where a server shows them.
+fn statements(profile: &Profile) -> Rows<(&str, f64)> {
+    let calls = profile.workload.nodes.iter().flat_map(|node| &node.calls_per_s);
+    let mut calls: Vec<(&str, f64)> = calls.map(|(text, rate)| (text.as_str(), *rate)).collect();
+    calls.retain(|(_, rate)| *rate > 0.0);
+    calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    calls.truncate(MOST_STATEMENTS);
+    rows("Statements that are called most", calls)
+        .text(column("Statement").wide(), |(text, _)| one_line(text).chars().take(MOST_CHARACTERS).collect::<String>())
+        .number("Calls/s", |(_, rate)| number(*rate))
 }
 
 /// What a server counts besides: in the words of the reference of its series.

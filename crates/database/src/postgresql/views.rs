@@ -64,6 +64,13 @@ const SCHEMA: &str = "
            coalesce((SELECT i.indnkeyatts FROM pg_index i WHERE i.indrelid = s.relid AND i.indisprimary), 0)::bigint
       FROM pg_stat_user_tables s";
 
+/// Calls of statements, those that are called most. Texts of other users are shown to `pg_read_all_stats` alone.
+const STATEMENTS: &str = "
+    SELECT query::text, sum(calls)::float8
+      FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+     WHERE d.datname = current_database() AND query <> '<insufficient privilege>' AND query NOT LIKE '%pg_stat%'
+     GROUP BY query ORDER BY sum(calls) DESC LIMIT 200";
+
 /// What a table has counted since its server's statistics began.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Counts {
@@ -222,6 +229,9 @@ impl ServerViews {
                     sized(&row, tables);
                 }
             }
+            let calls = look.rows(STATEMENTS, &[]);
+            let calls = look.if_allowed("pg_stat_statements", calls).unwrap_or_default();
+            reading.calls = calls.iter().filter_map(|row| Some((text(row, 0)?, number(row, 1)?))).collect();
             let began = Instant::now();
             let counted = counters::version(look.admin)
                 .and_then(|version| counters::counted(look.admin, &counters::query(version), &[]));

@@ -61,8 +61,7 @@ pub(super) fn check(
     let mut instance = instance?;
     instance.cpu_speed = cpu_speed.map(CpuSpeed::stated).or(instance.cpu_speed);
     let instance_gib = instance.memory_bytes as f64 / GIB;
-    let memory_gib =
-        mistakes.number(&raw.memory_limit_gib, "memory_limit_gib", 0.5..=instance_gib, instance_gib);
+    let memory_gib = mistakes.number(&raw.memory_limit_gib, "memory_limit_gib", 0.5..=instance_gib, instance_gib);
     let configuration = Configuration {
         name: name?,
         instance,

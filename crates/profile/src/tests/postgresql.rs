@@ -48,3 +48,18 @@ fn its_file_is_an_experiment_of_postgresql_in_its_own_words() {
         assert!(!text.contains(of_cassandra), "{of_cassandra}\n{text}");
     }
 }
+
+#[test]
+fn statements_that_it_shows_are_in_the_file_and_are_not_unknown() {
+    let mut seen = server();
+    for (minute, reading) in seen.nodes[0].readings.iter_mut().enumerate() {
+        let called = |a_second: f64| a_second * 60.0 * minute as f64;
+        reading.calls.insert("SELECT *\n  FROM orders WHERE id = $1".to_owned(), called(300.0));
+        reading.calls.insert("VACUUM".to_owned(), called(0.0));
+    }
+    let profile = judged(&seen);
+    assert!(!profile.unknown.contains(&Unknown::SqlStatements), "{:?}", profile.unknown);
+    let (text, _) = written(&profile);
+    assert!(text.contains("# * 300.0 a second: SELECT * FROM orders WHERE id = $1"), "{text}");
+    assert!(!text.contains("VACUUM"), "{text}");
+}

@@ -80,9 +80,7 @@ impl<'a> Search<'a> {
         let first = &self.observations[0];
         let left_by = |memory_bytes| first.product.memory.page_cache_bytes(memory_bytes, &first.configuration.settings);
         let page_cache = match self.cache_budget {
-            CacheBudget::OfMemory(share) => {
-                share * left_by((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0)
-            }
+            CacheBudget::OfMemory(share) => share * left_by((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0),
             CacheBudget::Stated(bytes) => bytes,
         };
         let cache_share = (page_cache / data_bytes).min(1.0);

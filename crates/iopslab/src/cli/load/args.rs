@@ -22,7 +22,7 @@ Examples:
   iopslab load --hosts 127.0.0.1 --workload c --distribution uniform --format json
   IOPSLAB_PASSWORD=... iopslab load --hosts db1 --user bench --tls-ca ca.pem --workload read=1
 
-It speaks CQL. A PostgreSQL that is there is loaded by an experiment: database = \"postgresql\" and hosts in [target].")]
+It speaks CQL. A PostgreSQL that is there is loaded by an experiment: database and hosts in [target].")]
 pub struct LoadArgs {
     /// Contact points, HOST or HOST:PORT, separated by commas
     #[arg(long, value_name = "HOST", value_delimiter = ',', required = true)]
