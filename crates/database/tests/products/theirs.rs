@@ -236,6 +236,8 @@ fn postgresql_of_somebody_else_shows_a_stranger_what_is_done_with_its_tables() {
         "CREATE ROLE watcher LOGIN PASSWORD 'hunter4'",
         "CREATE TABLE public.orders (id int PRIMARY KEY, a text, b text)",
         "INSERT INTO public.orders SELECT i, repeat('x', 100), 'y' FROM generate_series(1, 1000) i",
+        // Else those rows would count once more than the analysis finds them.
+        COUNTED,
         "ANALYZE public.orders",
         COUNTED,
     ]);
