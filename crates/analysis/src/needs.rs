@@ -207,6 +207,15 @@ mod tests {
         assert_eq!(needs(&with(Settings::default()), &on_card(0)), [], "another instance");
     }
 
+    /// More of it for the database itself, and so less for the page cache.
+    #[test]
+    fn another_part_of_the_same_memory_is_a_setting() {
+        let plain = with(Settings::default());
+        let set = with(keys("postgresql", "shared_buffers", "2GB"));
+        let set = ConfigurationFacts { heap_bytes: 2 * plain.heap_bytes, page_cache_budget_bytes: 1, ..set };
+        assert_eq!(needs(&plain, &set), [Need::Settings]);
+    }
+
     /// Another volume is no setting, whatever else differs.
     #[test]
     fn nothing_is_said_where_more_than_settings_differ() {
