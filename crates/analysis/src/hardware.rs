@@ -7,18 +7,22 @@ use crate::document::{ConfigurationFacts, VolumeReport};
 
 /// Prices closer than this are one: half a cent.
 const SAME_PRICE_USD: f64 = 0.005;
+/// Memory closer than this is one, bytes: what a database takes in a 1:N model is rounded to whole MiB at the most.
+const SAME_MEMORY_BYTES: u64 = 1 << 20;
 
 /// Whether two prices, USD a month, are one.
 pub fn is_one_price(one: f64, other: f64) -> bool {
     (one - other).abs() < SAME_PRICE_USD
 }
 
-/// Whether machine with its path to volumes, memory, volumes and cluster are the same.
+/// Whether machine with its path to volumes, memory, volumes and cluster are the same. How much of its memory the
+/// database takes for itself follows from these, or is one of its settings.
 pub fn is_same_but_for_settings(one: &ConfigurationFacts, other: &ConfigurationFacts) -> bool {
-    let machine = |c: &ConfigurationFacts| (c.is_bought, c.cpus, c.memory_limit_bytes, c.heap_bytes, c.nodes);
+    let machine = |c: &ConfigurationFacts| (c.is_bought, c.cpus, c.nodes);
     let path = |c: &ConfigurationFacts| (c.bandwidth_weighting, c.instance_limits);
     let volume = |v: &VolumeReport| (v.role, v.size_bytes, v.card, v.limits, v.burst, v.byte_burst);
     machine(one) == machine(other)
+        && one.memory_limit_bytes.abs_diff(other.memory_limit_bytes) < SAME_MEMORY_BYTES
         && path(one) == path(other)
         && one.exists_at == other.exists_at
         && one.placement == other.placement
@@ -99,6 +103,8 @@ mod tests {
             c.settings.sections.insert("jvm".to_owned(), options);
         }));
         assert!(is_same(|c| c.usd_per_month = Some(100.004)));
+        // Of the same memory another part is the database's own.
+        assert!(is_same(|c| (c.heap_bytes, c.page_cache_budget_bytes) = (c.heap_bytes / 2, 1)));
         let others: [fn(&mut ConfigurationFacts); 9] = [
             |c| c.bandwidth_weighting = Some(experiment::BandwidthWeighting::Ebs1),
             |c| c.instance_limits = Some(experiment::IoLimits { read_iops: Some(9.0), ..Default::default() }),
@@ -106,7 +112,7 @@ mod tests {
             |c| c.usd_per_month = Some(100.01),
             |c| c.usd_per_month = None,
             |c| c.volumes[0].limits.read_iops = Some(61.0),
-            |c| c.memory_limit_bytes += 1,
+            |c| c.memory_limit_bytes += SAME_MEMORY_BYTES,
             |c| c.backlog = Some(BEHIND),
             |c| c.exists_at = vec!["10.0.0.5".to_owned()],
         ];

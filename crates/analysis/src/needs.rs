@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(needs(&to, &to), []);
         let with_key = weighted(key("concurrent_reads", "64"));
         assert_eq!(needs(&plain, &with_key), [Need::NetworkBandwidth, Need::Restart]);
-        let larger = ConfigurationFacts { heap_bytes: plain.heap_bytes + 1, ..with_key };
+        let larger = ConfigurationFacts { memory_limit_bytes: 2 * plain.memory_limit_bytes, ..with_key };
         assert_eq!(needs(&plain, &larger), [Need::NetworkBandwidth], "another machine");
     }
 
@@ -207,6 +207,15 @@ mod tests {
         assert_eq!(needs(&with(Settings::default()), &on_card(0)), [], "another instance");
     }
 
+    /// More of it for the database itself, and so less for the page cache.
+    #[test]
+    fn another_part_of_the_same_memory_is_a_setting() {
+        let plain = with(Settings::default());
+        let set = with(keys("postgresql", "shared_buffers", "2GB"));
+        let set = ConfigurationFacts { heap_bytes: 2 * plain.heap_bytes, page_cache_budget_bytes: 1, ..set };
+        assert_eq!(needs(&plain, &set), [Need::Settings]);
+    }
+
     /// Another volume is no setting, whatever else differs.
     #[test]
     fn nothing_is_said_where_more_than_settings_differ() {
@@ -214,7 +223,7 @@ mod tests {
         let changes: [fn(&mut ConfigurationFacts); 4] = [
             |c| c.volumes[0].limits.read_iops = Some(61.0),
             |c| c.volumes[0].label = "gp3 320 GiB".to_owned(),
-            |c| c.heap_bytes += 1,
+            |c| c.memory_limit_bytes *= 2,
             |c| c.exists_at = vec!["10.0.0.5".to_owned()],
         ];
         for change in changes {

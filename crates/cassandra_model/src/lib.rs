@@ -69,6 +69,7 @@ pub static CASSANDRA: Product = Product {
     check_settings: check::check,
     memory: MemoryRules {
         plan: memory::plan,
+        stated: None,
         process_bytes: memory::NATIVE_BYTES,
         least_main_bytes: memory::LEAST_HEAP,
         in_words: "heap (a quarter, at most 8 GiB) and 0.5 GiB of the JVM's own memory come first",

@@ -16,7 +16,7 @@
 mod origins;
 
 use catalog::{Catalog, ClusterRequest, GIB};
-use product::{Lack, Product};
+use product::{Lack, Product, Settings};
 
 use crate::cpu_share::LEAST_CPUS;
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
@@ -108,7 +108,8 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
         scale *= 2.0;
     }
     let memories: Vec<u64> = instances().map(|i| (i.memory_gib * GIB) as u64).collect();
-    let caches: Vec<f64> = memories.iter().filter_map(|m| draft.product.memory.page_cache_bytes(*m)).collect();
+    let plain = Settings::default();
+    let caches: Vec<f64> = memories.iter().filter_map(|m| draft.product.memory.page_cache_bytes(*m, &plain)).collect();
     let least_share = caches.iter().copied().fold(f64::INFINITY, f64::min) / draft.data_bytes;
     let divided = draft.data_bytes / scale;
     // Enough data that the smallest page cache is one that the kernel can keep.

@@ -166,7 +166,7 @@ impl<'a> Misses<'a> {
             None if page_cache_bytes.is_some() || scale == 1.0 => setup.page_cache_budget_bytes as f64 * scale,
             None => {
                 let rules = &self.database.product().memory;
-                rules.page_cache_bytes(configuration.memory_limit_bytes).unwrap_or(0.0)
+                rules.page_cache_bytes(configuration.memory_limit_bytes, &configuration.settings).unwrap_or(0.0)
             }
         }
     }

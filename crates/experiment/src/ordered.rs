@@ -1,7 +1,7 @@
 //! What is ordered as an experiment file has it: a name, a volume, the memory that is left to a database.
 
 use catalog::{ClusterRequest, GIB, VolumeRequest};
-use product::MemoryRules;
+use product::{MemoryRules, Settings};
 
 /// `r7i-2xlarge-gp3-500-12000`: what was ordered, as far as names may say it.
 pub(crate) fn name(request: &ClusterRequest) -> String {
@@ -34,14 +34,15 @@ pub(crate) fn volume(request: &VolumeRequest, era: Option<&str>) -> String {
     format!("{{ {keys} }}")
 }
 
-/// The memory limit, GiB, that leaves this share of the page cache that all of `memory_bytes` leaves: heap and buffers
-/// depend on it too, so it is searched for. `None`: all of it leaves none.
+/// The memory limit, GiB, that leaves a node without settings this share of the page cache that all of `memory_bytes`
+/// leaves: heap and buffers depend on it too, so it is searched for. `None`: all of it leaves none.
 pub fn memory_limit_gib(rules: &MemoryRules, memory_bytes: u64, share: f64) -> Option<f64> {
-    let wanted = rules.page_cache_bytes(memory_bytes)? * share;
+    let left_by = |memory_bytes: u64| rules.page_cache_bytes(memory_bytes, &Settings::default());
+    let wanted = left_by(memory_bytes)? * share;
     let (mut low, mut high) = (0, memory_bytes);
     while high - low > 1 << 20 {
         let middle = low + (high - low) / 2;
-        match rules.page_cache_bytes(middle) {
+        match left_by(middle) {
             Some(left) if left >= wanted => high = middle,
             _ => low = middle,
         }

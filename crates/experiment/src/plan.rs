@@ -187,7 +187,7 @@ impl Experiment {
         let placement = configuration.placement;
         let held = self.dataset.bytes_on_disk() * placement.share_per_node();
         let memory = &self.target.database.product().memory;
-        let budget = memory.page_cache_bytes(configuration.memory_limit_bytes).unwrap_or(0.0);
+        let budget = memory.page_cache_bytes(configuration.memory_limit_bytes, &configuration.settings).unwrap_or(0.0);
         let warm = self.workloads.iter().filter(|w| self.caches.state(&w.name) == CacheState::Warm).count();
         let warming = warm as f64 * warming_s(&configuration.data_volume, true, held, budget);
         let trials = self.workloads.len() as f64 * trial_s(&shape_of(load, 1.0), placement.nodes);

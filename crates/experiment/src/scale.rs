@@ -89,8 +89,12 @@ fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Datas
     let path = configuration.instance.card_limits();
     let cards = configuration.cards();
     let (rules, limit) = (&experiment.target.database.product().memory, configuration.memory_limit_bytes);
-    let node = (rules.plan)(limit as f64, scale, experiment.heap_bytes.map(|bytes| bytes as f64));
-    let full_cache = rules.page_cache_bytes(limit).unwrap_or(0.0);
+    let settings = &configuration.settings;
+    // A heap is stated of the model, a setting of full scale.
+    let heap = experiment.heap_bytes.map(|bytes| bytes as f64);
+    let main = heap.or_else(|| rules.stated_bytes(settings).map(|bytes| bytes / scale));
+    let node = (rules.plan)(limit as f64, scale, main);
+    let full_cache = rules.page_cache_bytes(limit, settings).unwrap_or(0.0);
     // What each node holds of the data set.
     let at_rest = dataset.payload_bytes() as f64 * configuration.placement.share_per_node();
     let backlog = configuration.backlog.map(|backlog| backlog.of(dataset.records));
@@ -130,7 +134,7 @@ fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Datas
         at: SetupAt::Shared,
         version: configuration.version.clone(),
         consistency: configuration.consistency,
-        settings: configuration.settings.clone(),
+        settings: settings.clone(),
         backlog,
         cache_tier: configuration.cache_tier.as_ref().map(|tier| {
             let share = speeds.map(|speeds| speeds.share(&tier.instance, tier.vcpus, tier.cpu_speed));

@@ -3,7 +3,7 @@
 use catalog::{Catalog, ClusterRequest};
 use experiment::{
     Arrivals, Consistency, ConsistencyLevels, Draft, Experiment, LoadLevel, Origins, PRODUCTS, Plan, RecordShape,
-    VolumeKind, draft, plan,
+    Settings, VolumeKind, draft, plan,
 };
 
 use crate::story::accepted;
@@ -149,7 +149,8 @@ fn the_model_fits_this_machine_and_keeps_the_share_that_memory_holds() {
         for (setup, configuration) in experiment::setups(&experiment).iter().zip(&experiment.configurations) {
             assert!(setup.cpus <= machine_cpus / 2.0, "{}: {text}", setup.cpus);
             let memory = Catalog::built_in().instance(&configuration.instance.label).unwrap().memory_gib;
-            let cache = PRODUCTS[0].memory.page_cache_bytes((memory * 1_073_741_824.0) as u64).unwrap();
+            let memory_bytes = (memory * 1_073_741_824.0) as u64;
+            let cache = PRODUCTS[0].memory.page_cache_bytes(memory_bytes, &Settings::default()).unwrap();
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);
             // Rounding of the limit to a thousandth of a GiB, and of records to thousands.
             assert!((here / full - 1.0).abs() < 0.02, "{full} of the data there, {here} here\n{text}");
@@ -172,7 +173,7 @@ fn a_draft_of_every_product_is_a_sound_experiment() {
             assert_eq!(compressed, product.checkpoints.is_some() && read_share < 1.0, "{names:?}");
             let sets = !experiment.configurations[0].settings.is_empty();
             assert_eq!(sets, product.checkpoints.is_some() && read_share < 1.0, "{text}");
-            let cache = product.memory.page_cache_bytes(64 << 30).unwrap();
+            let cache = product.memory.page_cache_bytes(64 << 30, &Settings::default()).unwrap();
             let local = plan.dataset.payload_bytes() as f64;
             let setup = &experiment::setups(&experiment)[0];
             let (full, here) = (cache / data_bytes, setup.page_cache_budget_bytes as f64 / local);

@@ -18,6 +18,7 @@ mod effect;
 mod examples;
 mod faults;
 mod hosts;
+mod main_memory;
 mod members;
 mod mistakes;
 mod model_misses;

@@ -429,6 +429,7 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
     let lab = Laboratory::new();
     lab.write("there.toml", "");
     let today = ["--instance", "r6i.2xlarge", "--data-volume", "gp3:500GiB"];
+    let of_postgresql = ["--database", "postgresql", "--dbname", "app", "--user", "watcher"];
     let cases: &[(&[&str], &str)] = &[
         (&["--instance", "r6i.2xlrage"], "unknown instance type `r6i.2xlrage`"),
         (&["--instance", "r6i.2xlarge"], "r6i.2xlarge has no disks of its own, and no volume is stated"),
@@ -443,6 +444,12 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
         (&["--ssh", "db1", "--ssh-config", "nowhere"], "--ssh-config: cannot find nowhere"),
         (&["--user", "watcher"], "no password for user watcher"),
         (&["--region", "atlantis-1"], "no prices of region `atlantis-1`"),
+        (&["--dbname", "app"], "--dbname is for a server of PostgreSQL"),
+        (&["--database", "postgresql"], "which of its databases, is not stated"),
+        (&["--database", "postgresql", "--dbname", "app"], "who asks, is not stated"),
+        (&[of_postgresql.as_slice(), &["--hosts", "db2"]].concat(), "--hosts names several servers"),
+        (&[of_postgresql.as_slice(), &["--ssh", "db1"]].concat(), "--ssh: on which device PostgreSQL has its data"),
+        (&["--database", "oracle"], "invalid value 'oracle'"),
     ];
     for (flags, expected) in cases {
         let stderr = lab.exits(2, &[&["profile", "--hosts", "127.0.0.1:1"], *flags].concat()).stderr;
@@ -451,6 +458,10 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
     // Whoever does not answer is named.
     let stderr = lab.exits(1, &["profile", "--hosts", "127.0.0.1:1"]).stderr;
     assert!(stderr.contains("cannot connect to CQL at 127.0.0.1:1"), "{stderr}");
+    lab.write("password", "hunter2");
+    let by_sql = [&["profile", "--hosts", "127.0.0.1:1", "--password-file", "password"], &of_postgresql[..]].concat();
+    let stderr = lab.exits(1, &by_sql).stderr;
+    assert!(stderr.contains("cannot connect to PostgreSQL"), "{stderr}");
     assert!(!lab.path().join("new.toml").exists());
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

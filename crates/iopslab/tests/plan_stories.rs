@@ -338,6 +338,20 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
     assert_eq!(simulated.status.code(), Some(2), "{refused}");
     assert!(refused.contains("what is simulated is Apache Cassandra"), "{refused}");
 
+    // What they take more is what the page cache has less, and it costs nothing.
+    let unstated = example.replace("page_cache_mib = 128", "");
+    let more = unstated.replace("wal_compression = \"pglz\"", "shared_buffers = \"16GB\"");
+    lab.write("own.toml", &more);
+    let planned = lab.exits(0, &["plan", "own.toml", "--format", "json"]).json();
+    let of = |name: &str| {
+        let mut all = planned["setups"].as_array().unwrap().iter();
+        let setup = all.find(|setup| setup["configuration"] == name).unwrap();
+        ["heap_bytes", "page_cache_budget_bytes", "memory_limit_bytes"].map(|key| setup[key].as_u64().unwrap())
+    };
+    let (plain, varied) = (of("gp3-3000"), of("gp3-3000_compressed-wal"));
+    assert_eq!((varied[0], varied[2]), (2 * plain[0], plain[2]));
+    assert_eq!(plain[1] - varied[1], plain[0]);
+
     // Before it costs anything.
     let on_aws = lab.exits(2, &["plan", "own.toml", "--provider", "aws"]).stderr;
     assert!(on_aws.contains("machines on AWS are made for Apache Cassandra alone so far"), "{on_aws}");

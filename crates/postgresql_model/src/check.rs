@@ -156,13 +156,13 @@ mod tests {
         let (keys, problems) = checked(
             "checkpoint_timeout = \"15min\"\nfull_page_writes = false\neffective_io_concurrency = 64\n\
              checkpoint_completion_target = 0.5\nsynchronous_commit = \"off\"\nwal_level = \"minimal\"\n\
-             work_mem = 8192\n",
+             work_mem = 8192\nshared_buffers = \"128kB\"\n",
         );
         assert_eq!(problems, [""; 0]);
         let of = |name: &str| keys[name].value();
         assert_eq!((of("checkpoint_timeout"), of("full_page_writes")), ("15min", "off"));
         assert_eq!((of("effective_io_concurrency"), of("checkpoint_completion_target")), ("64", "0.5"));
-        assert_eq!((of("synchronous_commit"), of("work_mem")), ("off", "8192"));
+        assert_eq!((of("synchronous_commit"), of("work_mem"), of("shared_buffers")), ("off", "8192", "128kB"));
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
             ("full_page_writes = \"yes\"", "full_page_writes cannot be \"yes\" (full_page_writes = true or"),
             ("wal_compression = \"lz4\"", "wal_compression cannot be \"lz4\" (valid: pglz, on, off)"),
             ("effective_io_concurrency = 1.5", "effective_io_concurrency cannot be 1.5 (a number without quotes"),
-            ("shared_buffers = \"1GB\"", "shared_buffers: iopslab sets it by the memory of the configuration"),
+            ("shared_buffers = \"120kB\"", "shared_buffers cannot be \"120kB\" (a number in quotes with its unit"),
             ("port = 5433", "port: iopslab decides at which addresses"),
             ("io_method = \"sync\"\nio_workers = 8", "io_workers does nothing with io_method = \"sync\" (remove one"),
             ("fsync = false", "fsync: a commit that no volume has taken"),

@@ -4,11 +4,6 @@ use product::{Kept, KeptOption, REMOVE, kept_among};
 
 const KEPT: &[Kept] = &[
     (
-        "shared_buffers",
-        "iopslab sets it by the memory of the configuration, so that the page cache has what is left",
-        "memory_limit_gib of the configuration says how much it is a quarter of",
-    ),
-    (
         "huge_pages huge_page_size shared_memory_type dynamic_shared_memory_type min_dynamic_shared_memory",
         "memory that the limits of a trial do not see would be measured as none",
         REMOVE,
@@ -123,10 +118,10 @@ mod tests {
             "transaction_buffers",
             "wal_buffers",
             "work_mem",
+            "shared_buffers",
         ] {
             assert!(kept_key(name).is_none(), "{name}");
         }
         assert!(kept_key("restore_command").is_some_and(|kept| kept.why.contains("no archive")));
-        assert!(kept_key("shared_buffers").is_some_and(|kept| kept.why.contains("memory of the configuration")));
     }
 }

@@ -11,20 +11,18 @@ pub use check::CONF;
 pub use check::refusal;
 pub use in_force::{is_value, shown};
 pub use known::{keys, versions};
+pub use memory::{PAGE_BYTES, SHARED_BUFFERS};
 
 use std::collections::BTreeMap;
 
 use amount::{Unit, amount};
 use product::{
     CheckpointRules, Lack, MemoryRules, Product, SectionKind, Setting, Settings, SettingsSection, ShapesFiles,
+    StatedMemory,
 };
 
 /// Used when the file names no version.
 const DEFAULT_VERSION: &str = "18.3";
-
-/// Bytes of a page: the unit in which tables and indexes are read, cached and written (`block_size`, fixed when
-/// PostgreSQL is built).
-pub const PAGE_BYTES: u64 = 8_192;
 
 /// Most requests in flight: each has a connection of its own, and so a process of the server.
 pub const MOST_IN_FLIGHT: u32 = 900;
@@ -47,7 +45,8 @@ pub static POSTGRESQL: Product = Product {
         name: CONF,
         about: "Settings of PostgreSQL's `postgresql.conf`, such as `checkpoint_timeout = \"15min\"` or \
                 `full_page_writes = false`.\n\
-                Refused are those that iopslab keeps to itself: memory, files, addresses, security, replication.",
+                `shared_buffers` is that of full scale, which a 1:N model divides. Refused are those that iopslab \
+                keeps to\nitself: other memory, files, addresses, security, replication.",
         kind: SectionKind::Keys,
         // Pages are written in one form, whatever is set: a data set is loaded once for all settings.
         shapes_files: ShapesFiles::None,
@@ -55,9 +54,15 @@ pub static POSTGRESQL: Product = Product {
     check_settings: check::check,
     memory: MemoryRules {
         plan: memory::plan,
+        stated: Some(StatedMemory {
+            setting: (CONF, SHARED_BUFFERS),
+            bytes: memory::stated_bytes,
+            least_bytes: memory::LEAST_STATED,
+        }),
         process_bytes: memory::PROCESSES_BYTES,
         least_main_bytes: memory::LEAST_SHARED_BUFFERS,
-        in_words: "shared_buffers (a quarter), 64 MiB for maintenance and 256 MiB for its processes come first",
+        in_words: "shared_buffers (a quarter unless stated), 64 MiB for maintenance and 256 MiB for its processes come \
+                   first",
     },
     unit_bytes: PAGE_BYTES as f64,
     stated_unit_bytes: no_other_unit,

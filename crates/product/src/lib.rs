@@ -120,15 +120,28 @@ pub enum At {
 /// How a node shares out its memory, bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRules {
-    /// What it takes of so much memory in a 1:N model of this scale (1: the real thing), with so much main memory where
-    /// that is stated.
+    /// What it takes of so much memory in a 1:N model of this scale (1: the real thing), with so much main memory in
+    /// that model where it is stated.
     pub plan: fn(memory_bytes: f64, scale: f64, stated_main_bytes: Option<f64>) -> NodeMemory,
+    /// The setting that states main memory; `None`: it follows from the node's memory alone.
+    pub stated: Option<StatedMemory>,
     /// What its process takes besides.
     pub process_bytes: f64,
     /// It does not run well with less main memory.
     pub least_main_bytes: f64,
     /// For people: what comes before the page cache.
     pub in_words: &'static str,
+}
+
+/// A setting that states main memory at full scale; a 1:N model divides it.
+#[derive(Debug, Clone, Copy)]
+pub struct StatedMemory {
+    /// Its section and key.
+    pub setting: (&'static str, &'static str),
+    /// What these settings state, bytes; `None`: nothing.
+    pub bytes: fn(&Settings) -> Option<f64>,
+    /// The product does not start with less, bytes.
+    pub least_bytes: f64,
 }
 
 /// Memory that a node takes for itself, bytes.
@@ -143,10 +156,16 @@ pub struct NodeMemory {
 }
 
 impl MemoryRules {
-    /// What a memory limit leaves for the page cache at full scale; `None` when nothing is left.
-    pub fn page_cache_bytes(&self, memory_limit_bytes: u64) -> Option<f64> {
+    /// Main memory that these settings state at full scale, bytes.
+    pub fn stated_bytes(&self, settings: &Settings) -> Option<f64> {
+        (self.stated?.bytes)(settings)
+    }
+
+    /// What a memory limit leaves a node with these settings for the page cache at full scale; `None` when nothing is
+    /// left.
+    pub fn page_cache_bytes(&self, memory_limit_bytes: u64, settings: &Settings) -> Option<f64> {
         let memory = memory_limit_bytes as f64;
-        let node = (self.plan)(memory, 1.0, None);
+        let node = (self.plan)(memory, 1.0, self.stated_bytes(settings));
         Some(memory - node.main_bytes - node.buffer_bytes - self.process_bytes).filter(|left| *left > 0.0)
     }
 }

@@ -2,9 +2,10 @@
 //! and comments that say of each figure where it comes from.
 
 use catalog::ClusterRequest;
-use experiment::{Draft, LoadLevel, Origins, PRODUCTS, RecordShape};
+use experiment::{Draft, LoadLevel, Origins, PRODUCTS, Product, RecordShape};
 
 use crate::judged::Profile;
+use crate::reading::CountedBy;
 use crate::verdict::Withheld;
 use crate::workload::{Hour, NodeUse, Rates, TableUse};
 
@@ -12,8 +13,10 @@ use crate::workload::{Hour, NodeUse, Rates, TableUse};
 const MOST_OF_A_SIDE: usize = 2;
 /// Requests in flight: what `iopslab init` assumes, too.
 const IN_FLIGHT: u32 = 64;
-/// So many tables are named, those that are used most.
+/// So many tables, and statements, are named, those that are used most.
 const MOST_TABLES: usize = 20;
+/// So much of a statement is shown.
+const MOST_CHARACTERS: usize = 200;
 /// Most fields of a record, and most bytes of one, that an experiment takes.
 const MOST_FIELDS: u32 = 1_000;
 const MOST_FIELD_BYTES: f64 = 1_048_576.0;
@@ -41,14 +44,14 @@ impl NoFile {
             ),
             Self::NotCounted => (
                 "the nodes count no operations of tables, or were read only once",
-                "Cassandra 4.0 and later count them; watch for a minute or more",
+                "Cassandra 4.0 and later count them, and PostgreSQL with track_counts = on; watch for a minute or more",
             ),
             Self::NothingAsked => {
                 ("nothing was asked of any table", "watch it while its clients work; tables of the system do not count")
             }
             Self::NoData => (
                 "no table has anything on disk",
-                "look again once memtables are flushed, or flush them: nodetool flush",
+                "look again once something is there; memtables of Cassandra are flushed by: nodetool flush",
             ),
         }
     }
@@ -65,12 +68,12 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
     let (cheaper, dearer) = &profile.around;
     let (cheaper, dearer) = (first(cheaper), first(dearer));
     let demand = rates.busiest.total().ceil().max(1.0);
-    let (record, of_record) = record(&profile.workload.tables);
+    let by = profile.cluster.counted_by;
+    let (record, of_record) = record(&profile.workload.tables, by);
     Ok(Draft {
         name: name.to_owned(),
         question: "Would cheaper storage do for this cluster, and what would faster storage bring?".to_owned(),
-        // Clusters that are watched speak its protocol.
-        product: PRODUCTS[0],
+        product: product(by),
         configurations: [std::slice::from_ref(&today.request), cheaper, dearer].concat(),
         // What is asked was counted on a node as a replica: one node is measured.
         nodes: 1,
@@ -85,9 +88,14 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
         record,
         origins: Origins {
             head: head(profile),
-            dataset: [dataset(node, data_bytes), of_record].concat(),
+            dataset: [dataset(node, data_bytes, by), of_record].concat(),
             configurations: configurations(profile, cheaper, dearer),
-            workload: [of_workload(node, &rates, read_share), of_tables(&profile.workload.tables)].concat(),
+            workload: [
+                of_workload(node, &rates, read_share, by),
+                of_tables(&profile.workload.tables, by),
+                of_statements(node),
+            ]
+            .concat(),
             load: [
                 vec![
                     format!("Not seen: how many requests are in flight. {IN_FLIGHT} is an assumption."),
@@ -97,11 +105,29 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
             ]
             .concat(),
             objective: vec![format!(
-                "{}: {demand:.0} operations/s as a replica between the two readings with the most.",
-                node.node
+                "{}: {demand:.0} operations/s{} between the two readings with the most.",
+                node.node,
+                as_replica(by)
             )],
         },
     })
+}
+
+/// The database that an experiment is to measure.
+fn product(by: CountedBy) -> &'static Product {
+    let name = match by {
+        CountedBy::Cassandra => "cassandra",
+        CountedBy::Postgresql => "postgresql",
+    };
+    PRODUCTS.into_iter().find(|product| product.name == name).unwrap_or(PRODUCTS[0])
+}
+
+/// Whose work it is that a node counts.
+fn as_replica(by: CountedBy) -> &'static str {
+    match by {
+        CountedBy::Cassandra => " as a replica",
+        CountedBy::Postgresql => "",
+    }
 }
 
 fn first(of: &[ClusterRequest]) -> &[ClusterRequest] {
@@ -133,27 +159,36 @@ fn head(profile: &Profile) -> Vec<String> {
     lines
 }
 
-fn dataset(node: &NodeUse, data_bytes: f64) -> Vec<String> {
-    vec![format!(
-        "{}: {:.0} MiB of SSTables on disk, compressed as they are; more where compaction is behind.",
-        node.node,
-        data_bytes / catalog::MIB
-    )]
+fn dataset(node: &NodeUse, data_bytes: f64, by: CountedBy) -> Vec<String> {
+    let what = match by {
+        CountedBy::Cassandra => "SSTables on disk, compressed as they are; more where compaction is behind",
+        CountedBy::Postgresql => "tables and indexes on disk, with rows that wait for a vacuum",
+    };
+    vec![format!("{}: {:.0} MiB of {what}.", node.node, data_bytes / catalog::MIB)]
 }
 
-/// A record is like a partition of the table that is used most.
-fn record(tables: &[TableUse]) -> (RecordShape, Vec<String>) {
+/// A record is like a partition, or a row, of the table that is used most.
+fn record(tables: &[TableUse], by: CountedBy) -> (RecordShape, Vec<String>) {
+    let (not_there, mean) = match by {
+        CountedBy::Cassandra => (
+            "system.size_estimates is empty until some minutes after a flush",
+            "partition (system.size_estimates; with what Cassandra adds)",
+        ),
+        CountedBy::Postgresql => (
+            "no table that is used has rows, as PostgreSQL reckons them",
+            "row (size of the table by its rows, as PostgreSQL reckons them; with what it adds)",
+        ),
+    };
     let known = tables.iter().find_map(|table| Some((table, table.mean_partition_bytes.filter(|bytes| *bytes > 0.0)?)));
     let Some((table, bytes)) = known else {
-        let words = "Not known: how large rows are (system.size_estimates is empty until some minutes after a flush). \
-                     YCSB's 10 fields of 100 bytes are an assumption.";
-        return (RecordShape::default(), vec![words.to_owned()]);
+        let words =
+            format!("Not known: how large rows are ({not_there}). YCSB's 10 fields of 100 bytes are an assumption.");
+        return (RecordShape::default(), vec![words]);
     };
     let fields = table.schema.columns.clamp(1, MOST_FIELDS);
     let field_length = (bytes / f64::from(fields)).round().clamp(1.0, MOST_FIELD_BYTES);
     let words = format!(
-        "{}: {bytes:.0} bytes in the mean partition (system.size_estimates; with what Cassandra adds), {} columns \
-         beside its key.",
+        "{}: {bytes:.0} bytes in the mean {mean}, {} columns beside its key.",
         table.schema.name, table.schema.columns
     );
     (RecordShape { fields, field_length: field_length as u32 }, vec![words])
@@ -185,15 +220,21 @@ fn configurations(profile: &Profile, cheaper: &[ClusterRequest], dearer: &[Clust
     [vec![vec![today]], each(cheaper, &less), each(dearer, &more)].concat()
 }
 
-fn of_workload(node: &NodeUse, rates: &Rates, read_share: f64) -> Vec<String> {
+fn of_workload(node: &NodeUse, rates: &Rates, read_share: f64, by: CountedBy) -> Vec<String> {
+    let [reads, scans, writes] = match by {
+        CountedBy::Cassandra => ["reads", "scans", "writes"],
+        CountedBy::Postgresql => {
+            ["scans of an index (without those of updates and deletes)", "of a whole table", "rows written"]
+        }
+    };
     vec![
         format!(
-            "{}: {:.1} reads, {:.1} scans and {:.1} writes a second as a replica, so {:.1} % read (scans count as \
-             reads).",
+            "{}: {:.1} {reads}, {:.1} {scans} and {:.1} {writes} a second{}, so {:.1} % read (scans count as reads).",
             node.node,
             rates.mean.reads,
             rates.mean.scans,
             rates.mean.writes,
+            as_replica(by),
             read_share * 100.0
         ),
         "Keys are an assumption: no counter knows which ones are asked for.".to_owned(),
@@ -201,12 +242,16 @@ fn of_workload(node: &NodeUse, rates: &Rates, read_share: f64) -> Vec<String> {
 }
 
 /// What whoever states their own statements needs of each table: weights, and how much it holds.
-fn of_tables(tables: &[TableUse]) -> Vec<String> {
+fn of_tables(tables: &[TableUse], by: CountedBy) -> Vec<String> {
+    let partitions = match by {
+        CountedBy::Cassandra => "partitions",
+        CountedBy::Postgresql => "rows",
+    };
     let each = tables.iter().filter_map(|table| {
         let clients = table.clients.filter(|clients| clients.total() > 0.0)?;
         let (reads, writes) = (clients.reads + clients.scans, clients.writes);
-        let holds = table.partitions.zip(table.mean_partition_bytes).map_or_else(String::new, |(partitions, bytes)| {
-            format!("; {partitions:.0} partitions of {bytes:.0} bytes (estimated)")
+        let holds = table.partitions.zip(table.mean_partition_bytes).map_or_else(String::new, |(count, bytes)| {
+            format!("; {count:.0} {partitions} of {bytes:.0} bytes (estimated)")
         });
         Some(format!("* {}: {reads:.1} reads and {writes:.1} writes a second{holds}", table.schema.name))
     });
@@ -214,6 +259,23 @@ fn of_tables(tables: &[TableUse]) -> Vec<String> {
     if !lines.is_empty() {
         let words = "What clients ask of each table, for weights and `partitions` of statements of your own:";
         lines.insert(0, words.to_owned());
+    }
+    lines
+}
+
+/// What whoever writes a file of statements begins with.
+fn of_statements(node: &NodeUse) -> Vec<String> {
+    let mut calls: Vec<(&String, f64)> = node.calls_per_s.iter().map(|(text, rate)| (text, *rate)).collect();
+    calls.retain(|(_, rate)| *rate > 0.0);
+    calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let each = calls.iter().take(MOST_TABLES).map(|(text, rate)| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text: String = text.chars().take(MOST_CHARACTERS).collect();
+        format!("* {rate:.1} a second: {text}")
+    });
+    let mut lines: Vec<String> = each.collect();
+    if !lines.is_empty() {
+        lines.insert(0, "Statements that are called most, as pg_stat_statements has them:".to_owned());
     }
     lines
 }

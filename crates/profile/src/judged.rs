@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::capacity::Allowed;
 use crate::device::{DeviceUse, HostSeen, device};
-use crate::reading::{Cluster, NodeSeen, NotRead};
+use crate::reading::{Cluster, CountedBy, NodeSeen, NotRead};
 use crate::unknown::Unknown;
 use crate::verdict::{Judged, Verdict, verdict};
 use crate::workload::{Workload, workload};
@@ -114,7 +114,16 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
 
 fn unknown(seen: &Observation, devices: &[DeviceUse]) -> Vec<Unknown> {
     let known = seen.cluster.nodes;
-    let mut all = vec![Unknown::Skew, Unknown::Statements, Unknown::InFlight, Unknown::Compressibility];
+    let shows_statements = seen.nodes.iter().flat_map(|node| &node.readings).any(|reading| !reading.calls.is_empty());
+    let (statements, compressibility) = match seen.cluster.counted_by {
+        CountedBy::Cassandra => (Some(Unknown::Statements), Some(Unknown::Compressibility)),
+        // Its pages are not compressed.
+        CountedBy::Postgresql => ((!shows_statements).then_some(Unknown::SqlStatements), None),
+    };
+    let mut all = vec![Unknown::Skew];
+    all.extend(statements);
+    all.push(Unknown::InFlight);
+    all.extend(compressibility);
     let wide = seen.cluster.tables.iter().filter(|table| table.clustering > 0);
     let wide: Vec<String> = wide.map(|table| table.name.to_string()).collect();
     if !wide.is_empty() {

@@ -2,10 +2,10 @@
 //! else would hold that, and an experiment that resembles it.
 //!
 //! ```text
-//! CQL: NodeSeen, Cluster  --workload-->  Workload   rates by table and node, from differences of counters
-//! SSH: HostSeen           --device--->   DeviceUse  seconds, minutes, time at the limit
-//! both, and what is bought --verdict-->  Verdict    what was asked for, what is withheld and why, what costs less
-//! all of it               --file----->   Draft      an experiment file, each figure with where it comes from
+//! CQL, SQL: NodeSeen, Cluster  --workload-->  Workload   rates by table and node, from differences of counters
+//! SSH: HostSeen                --device--->   DeviceUse  seconds, minutes, time at the limit
+//! both, and what is bought     --verdict-->   Verdict    what was asked for, what is withheld and why, what costs less
+//! all of it                    --file----->   Draft      an experiment file, each figure with where it comes from
 //! ```
 //!
 //! Evidence at a limit may raise a demand, never lower it: a device that was at its limit shows what it may do, not
@@ -31,7 +31,7 @@ pub use file::{NoFile, drafted};
 pub use flow::Flow;
 pub use judged::{Observation, OwnLoad, Profile, judge};
 pub use reading::{
-    CacheCounts, Cluster, NodeReading, NodeSeen, NotRead, Operations, TableName, TableReading, TableSchema,
+    CacheCounts, Cluster, CountedBy, NodeReading, NodeSeen, NotRead, Operations, TableName, TableReading, TableSchema,
 };
 pub use unknown::Unknown;
 pub use verdict::{Candidate, Need, Priced, Verdict, Withheld};

@@ -1,15 +1,27 @@
-//! What a cluster says of itself by CQL, as it was read. Missing is not zero.
+//! What a cluster, or a server of PostgreSQL, says of itself, as it was read. Missing is not zero.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
+/// Whose counters these are: they do not count the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedBy {
+    /// Nodes of Cassandra: requests for partitions, of clients and of replicas.
+    #[default]
+    Cassandra,
+    /// A server of PostgreSQL: scans of indexes and tables, and rows that are written. It is a cluster of one node,
+    /// whose clients' work is all that it does.
+    Postgresql,
+}
+
 /// A table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(into = "String")]
 pub struct TableName {
-    /// Its keyspace.
+    /// Its keyspace; of PostgreSQL its schema.
     pub keyspace: String,
     /// Its own name.
     pub table: String,
@@ -30,11 +42,11 @@ impl From<TableName> for String {
 /// Operations, as a count or for each second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Operations {
-    /// Reads of one partition.
+    /// Reads of one partition; of PostgreSQL scans of an index, without those that updates and deletes make.
     pub reads: f64,
-    /// Reads of a range of partitions.
+    /// Reads of a range of partitions; of PostgreSQL scans of a whole table.
     pub scans: f64,
-    /// Writes: inserts, updates and deletes.
+    /// Writes: inserts, updates and deletes; of PostgreSQL rows.
     pub writes: f64,
 }
 
@@ -78,7 +90,7 @@ pub struct TableReading {
     pub clients: Option<Operations>,
     /// What it did as a replica.
     pub replicas: Option<Operations>,
-    /// MiB of its SSTables, compressed.
+    /// MiB of its SSTables, compressed; of PostgreSQL of the table and its indexes.
     pub disk_mib: Option<f64>,
     /// MiB of the largest partition.
     pub largest_partition_mib: Option<f64>,
@@ -86,9 +98,9 @@ pub struct TableReading {
     pub rows_per_read_p99: Option<f64>,
     /// 99th percentile of tombstones that a read passed, lately.
     pub tombstones_per_read_p99: Option<f64>,
-    /// Partitions of the ranges that this node has first, estimated.
+    /// Partitions of the ranges that this node has first, estimated; of PostgreSQL rows.
     pub partitions: Option<f64>,
-    /// Their mean size, bytes, not compressed.
+    /// Their mean size, bytes, not compressed; of PostgreSQL without indexes.
     pub mean_partition_bytes: Option<f64>,
 }
 
@@ -114,6 +126,10 @@ pub struct NodeReading {
     pub caches: BTreeMap<String, CacheCounts>,
     /// Compactions that wait or go on.
     pub compactions: Option<u64>,
+    /// What else it has counted since its start, by the name of the series.
+    pub counted: BTreeMap<&'static str, f64>,
+    /// Calls of statements since it began to count them, by their text without values, as far as it shows that.
+    pub calls: BTreeMap<String, f64>,
     /// Statements that this look took.
     pub statements: u32,
     /// Seconds for which they were waited for.
@@ -162,7 +178,9 @@ pub struct TableSchema {
 /// What is true of the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Cluster {
-    /// Its name.
+    /// Whose counters its nodes have.
+    pub counted_by: CountedBy,
+    /// Its name; of PostgreSQL that of the database.
     pub name: String,
     /// Its version, as the first node has it.
     pub version: String,

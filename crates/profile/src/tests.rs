@@ -10,6 +10,7 @@ use super::*;
 
 mod hours;
 mod lost;
+mod postgresql;
 
 const TODAY: &str = "r6i.2xlarge+gp3:500GiB:12000:500";
 const BLOCK: f64 = 16_384.0;
@@ -101,6 +102,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
     };
     Observation {
         cluster: Cluster {
+            counted_by: CountedBy::Cassandra,
             name: "shop".to_owned(),
             version: "5.0.9".to_owned(),
             nodes: 3,

@@ -10,6 +10,8 @@ pub enum Unknown {
     Skew,
     /// Which statements clients send: counters know reads, scans and writes of a table.
     Statements,
+    /// The same of PostgreSQL, whose counters know scans and rows.
+    SqlStatements,
     /// How far values can be compressed.
     Compressibility,
     /// How many requests are in flight.
@@ -39,6 +41,12 @@ impl Unknown {
             Self::Statements => {
                 "which statements clients send: counters know reads, scans and writes of a table; inserts, updates and \
                  deletes are one, and conditional updates and batches are not counted apart"
+                    .to_owned()
+            }
+            Self::SqlStatements => {
+                "which statements clients send: counters know scans of indexes and tables, and rows that were written. \
+                 A join is several scans, a statement may write many rows, and a scan of an index is taken for a read \
+                 where no update or delete made it"
                     .to_owned()
             }
             Self::Compressibility => "how far values can be compressed".to_owned(),

@@ -38,6 +38,10 @@ pub struct NodeUse {
     pub compactions: Option<u64>,
     /// Hits of its caches among their requests, by name.
     pub cache_hits: BTreeMap<String, f64>,
+    /// What else it counted in a second, in the mean, by the name of the series.
+    pub counted_per_s: BTreeMap<&'static str, f64>,
+    /// Calls of statements in a second, in the mean, by their text.
+    pub calls_per_s: BTreeMap<String, f64>,
 }
 
 /// A table.
@@ -230,7 +234,25 @@ fn node(seen: &NodeSeen) -> NodeUse {
         data_bytes: mib.map(|mib| mib * catalog::MIB),
         compactions: seen.readings.iter().filter_map(|reading| reading.compactions).max(),
         cache_hits: cache_hits(seen),
+        counted_per_s: per_s(seen, |reading| &reading.counted),
+        calls_per_s: per_s(seen, |reading| &reading.calls),
     }
+}
+
+/// Rates over the intervals that count, at both ends of which a count was read.
+fn per_s<K: Ord + Clone>(seen: &NodeSeen, counts: fn(&NodeReading) -> &BTreeMap<K, f64>) -> BTreeMap<K, f64> {
+    let mut sums: BTreeMap<K, (f64, f64)> = BTreeMap::new();
+    for (before, after) in intervals(seen).flatten() {
+        for (name, now) in counts(after) {
+            // One that went back was reset.
+            let Some(more) = counts(before).get(name).map(|then| now - then).filter(|more| *more >= 0.0) else {
+                continue;
+            };
+            let sum = sums.entry(name.clone()).or_default();
+            *sum = (sum.0 + more, sum.1 + after.at_s - before.at_s);
+        }
+    }
+    sums.into_iter().filter_map(|(name, (count, seconds))| Some((name, stats::ratio(count, seconds)?))).collect()
 }
 
 /// From differences, as everything that is counted.

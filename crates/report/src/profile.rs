@@ -2,7 +2,7 @@
 
 mod words;
 
-use ::profile::{DeviceUse, Hour, NodeUse, Profile, TableUse};
+use ::profile::{CountedBy, DeviceUse, Hour, NodeUse, Profile, TableUse};
 use serde_json::{Value, json};
 
 use crate::document::markdown as in_markdown;
@@ -12,6 +12,10 @@ use crate::document::terminal::plain;
 use crate::figures::{given, number, percent, several, whole, whole_percent};
 use crate::neutral::{neutral, one_line};
 use words::{left_out, sentences};
+
+/// So many statements are shown, and so much of each; the document has all of them.
+const MOST_STATEMENTS: usize = 20;
+const MOST_CHARACTERS: usize = 120;
 
 /// The document as `--format json` prints it, with the sentences that people read.
 pub fn profile_document(profile: &Profile) -> Value {
@@ -62,7 +66,12 @@ fn sections(profile: &Profile) -> Vec<Section<'_>> {
         Section::new("answer", "").paragraph(seen).paragraphs(sentences(profile)),
         Section::new("cheaper", "").table(candidates(profile)),
         Section::new("volumes", "Volumes").table(devices(profile)).paragraphs(left_out(profile)),
-        Section::new("workload", "Workload").table(tables(profile)).table(nodes(profile)).table(hours(profile)),
+        Section::new("workload", "Workload")
+            .table(tables(profile))
+            .table(nodes(profile))
+            .table(statements(profile))
+            .table(counted(profile))
+            .table(hours(profile)),
         Section::new("not-read", "Not read").list(not_read),
         Section::new("unknown", "Not known").list(profile.unknown.iter().map(::profile::Unknown::words)),
         Section::new("basis", "").paragraph(cost).paragraph(format!("Basis: {}", profile.verdict.basis)),
@@ -118,25 +127,55 @@ fn devices(profile: &Profile) -> Rows<&DeviceUse> {
 }
 
 fn tables(profile: &Profile) -> Rows<&TableUse> {
+    let mean_bytes = match profile.cluster.counted_by {
+        CountedBy::Cassandra => "Mean\npartition\nbytes",
+        CountedBy::Postgresql => "Mean\nrow\nbytes",
+    };
     rows("Tables, on all nodes that were read", &profile.workload.tables)
         .text("Table", |table| table.schema.name.to_string())
         .number("Reads/s\nof clients", |table| table.clients.map(|rates| rates.reads + rates.scans))
         .number("Writes/s\nof clients", |table| table.clients.map(|rates| rates.writes))
         .number("Read", |table| table.clients.and_then(|rates| rates.read_share()).map(percent))
         .number(column("MiB on\ndisk").drop(1), |table| table.disk_mib.map(whole))
-        .number(column("Mean\npartition\nbytes").drop(2), |table| table.mean_partition_bytes)
+        .number(column(mean_bytes).drop(2), |table| table.mean_partition_bytes)
         .number(column("Largest\nMiB").drop(3), |table| table.largest_partition_mib.map(whole))
         .number(column("Tombstones\na read, p99").drop(4), |table| table.tombstones_per_read_p99)
 }
 
 fn nodes(profile: &Profile) -> Rows<&NodeUse> {
-    rows("Nodes, as replicas", &profile.workload.nodes)
+    let label = match profile.cluster.counted_by {
+        CountedBy::Cassandra => "Nodes, as replicas",
+        CountedBy::Postgresql => "The server; reads are scans, writes are rows",
+    };
+    rows(label, &profile.workload.nodes)
         .text("Node", |node| node.node.clone())
         .number("Reads/s", |node| node.replicas.map(|rates| rates.mean.reads + rates.mean.scans))
         .number("Writes/s", |node| node.replicas.map(|rates| rates.mean.writes))
         .number("Operations/s,\nbusiest", |node| node.replicas.map(|rates| rates.busiest.total()))
         .number(column("GiB on\ndisk").drop(1), |node| node.data_bytes.map(|bytes| bytes / crate::figures::GIB))
         .number(column("Compactions\nat most").drop(2), |node| node.compactions)
+}
+
+/// The statements that are called most, where a server shows them.
+fn statements(profile: &Profile) -> Rows<(&str, f64)> {
+    let calls = profile.workload.nodes.iter().flat_map(|node| &node.calls_per_s);
+    let mut calls: Vec<(&str, f64)> = calls.map(|(text, rate)| (text.as_str(), *rate)).collect();
+    calls.retain(|(_, rate)| *rate > 0.0);
+    calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    calls.truncate(MOST_STATEMENTS);
+    rows("Statements that are called most", calls)
+        .text(column("Statement").wide(), |(text, _)| one_line(text).chars().take(MOST_CHARACTERS).collect::<String>())
+        .number("Calls/s", |(_, rate)| number(*rate))
+}
+
+/// What a server counts besides: in the words of the reference of its series.
+fn counted(profile: &Profile) -> Rows<(&'static str, f64)> {
+    let of = |key: &str| profile.workload.nodes.first().and_then(|node| node.counted_per_s.get(key)).copied();
+    let all = reported::postgresql::SERIES.iter();
+    let known = all.filter_map(|series| Some((series.about, of(series.key)?)));
+    rows("What the server counts; the data set's database is the one that is watched", known)
+        .text(column("In a second").wide(), |(about, _)| (*about).to_owned())
+        .number("Mean", |(_, rate)| number(*rate))
 }
 
 fn hours(profile: &Profile) -> Rows<&Hour> {

@@ -8,7 +8,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use experiment::Access;
-use profile::{CacheCounts, Cluster, NodeReading, NotRead, Operations, TableName, TableReading, TableSchema};
+use profile::{
+    CacheCounts, Cluster, CountedBy, NodeReading, NotRead, Operations, TableName, TableReading, TableSchema,
+};
 use scylla::value::CqlValue;
 
 use super::admin::{Admin, AdminError, ViewRow, number, text};
@@ -165,6 +167,7 @@ impl NodeViews {
             Some((name.to_owned(), text(row, "value")?.to_owned()))
         };
         Ok(Cluster {
+            counted_by: CountedBy::Cassandra,
             name: of_local("cluster_name").unwrap_or_default(),
             version: of_local("release_version").unwrap_or_default(),
             nodes: peers.len() as u32 + 1,

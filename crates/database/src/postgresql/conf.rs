@@ -8,6 +8,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use postgresql_model::SHARED_BUFFERS;
+
 use crate::plan::{NodePlan, Ports};
 
 /// The ports of the shipped configuration. There are no others: one port is all that a node has.
@@ -87,7 +89,7 @@ pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> 
     set("max_connections", &CONNECTIONS.to_string());
     // Nobody replicates, and a WAL of the least level can be asked for.
     set("max_wal_senders", "0");
-    set("shared_buffers", &format!("{}kB", plan.memory.main_bytes >> 10));
+    set(SHARED_BUFFERS, &format!("{}kB", plan.memory.main_bytes >> 10));
     // Huge pages are charged to no cgroup: a limit would not hold them.
     set("huge_pages", "off");
     if let Some(bytes) = plan.commitlog_bytes {
@@ -103,7 +105,9 @@ pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> 
     set("log_timezone", "UTC");
     // Counted by `pg_stat_io` only where it is on; it reads the clock twice for each request to a file.
     set("track_io_timing", "off");
-    for (name, setting) in postgresql_model::conf(&plan.settings) {
+    // That of full scale is in the plan's memory.
+    let stated = postgresql_model::conf(&plan.settings).iter();
+    for (name, setting) in stated.filter(|(name, _)| *name != SHARED_BUFFERS) {
         set(name, setting.value());
     }
     text
@@ -131,7 +135,11 @@ mod tests {
 
     fn plan() -> NodePlan {
         let key = |name: &str, value: &str| (name.to_owned(), Setting::Value(value.to_owned()));
-        let keys = BTreeMap::from([key("checkpoint_timeout", "15min"), key("autovacuum", "off")]);
+        let keys = BTreeMap::from([
+            key("checkpoint_timeout", "15min"),
+            key("autovacuum", "off"),
+            key("shared_buffers", "8GB"),
+        ]);
         NodePlan {
             cluster: "it's".to_owned(),
             index: 0,
@@ -155,6 +163,7 @@ mod tests {
         let text = postgresql_conf(&plan(), &Places::below("/own".as_ref()), "/own/data".as_ref());
         let has = |line: &str| text.lines().position(|known| known == line).unwrap_or_else(|| panic!("{line}\n{text}"));
         has("shared_buffers = '524288kB'");
+        assert_eq!(text.matches("shared_buffers").count(), 1, "what is stated is of full scale: {text}");
         has("max_wal_size = '1024MB'");
         has("cluster_name = 'it''s'");
         has("unix_socket_directories = '/own/socket'");

@@ -157,19 +157,24 @@ impl Counters {
             }
         };
         let admin = self.admin.insert(admin);
-        let mut reported = Reported::default();
-        if let Some(row) = admin.rows(&self.query, &[&self.tables], PATIENCE)?.first() {
-            for (column, (series, _)) in COLUMNS.iter().enumerate() {
-                // Null where nothing of the kind was counted: no process of that type has run yet.
-                reported.set(series, row.try_get::<_, Option<f64>>(column).ok().flatten());
-            }
-        }
-        Ok(reported)
+        Ok(counted(admin, &self.query, &self.tables)?)
     }
 }
 
+/// What a server shows by a [`query`] for its release, of these tables.
+pub(crate) fn counted(admin: &Admin, query: &str, tables: &[String]) -> Result<Reported, AdminError> {
+    let mut reported = Reported::default();
+    if let Some(row) = admin.rows(query, &[&tables], PATIENCE)?.first() {
+        for (column, (series, _)) in COLUMNS.iter().enumerate() {
+            // Null where nothing of the kind was counted: no process of that type has run yet.
+            reported.set(series, row.try_get::<_, Option<f64>>(column).ok().flatten());
+        }
+    }
+    Ok(reported)
+}
+
 /// The query for a server of this release.
-fn query(version: i64) -> String {
+pub(crate) fn query(version: i64) -> String {
     let columns: Vec<String> = COLUMNS.iter().map(|(_, of)| format!("({of})::float8")).collect();
     let [io, wal, checkpoints] = views(version);
     format!("SELECT {} FROM {wal} w, {checkpoints} c, pg_stat_database d, {io} io,{TABLES}", columns.join(", "))

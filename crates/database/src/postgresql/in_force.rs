@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use experiment::{Section, Setting, SettingsInForce};
-use postgresql_model::{CONF, conf, is_value, shown};
+use postgresql_model::{CONF, SHARED_BUFFERS, conf, is_value, shown};
 
 use super::admin::{A_LOOK, MAINTENANCE};
 use super::node::Node;
@@ -22,13 +22,15 @@ struct Shown {
     is_pending: bool,
 }
 
-/// The settings of a node that runs, each as the node shows it. Its shared buffers have to be those of its plan, too:
-/// the page cache is what they leave.
+/// The settings of a node that runs, each as the node shows it. Its shared buffers have to be those of its plan,
+/// whether they are stated (at full scale) or not: the page cache is what they leave.
 pub(crate) fn settings(node: &Node) -> Result<SettingsInForce, NodeError> {
     let asked = conf(&node.plan.settings);
     let buffers = format!("{}kB", node.plan.memory.main_bytes >> 10);
-    let own = ("shared_buffers", buffers.as_str());
-    let names: Vec<&str> = asked.keys().map(String::as_str).chain([own.0]).collect();
+    let own = (SHARED_BUFFERS, buffers.as_str());
+    let others = asked.iter().map(|(name, setting)| (name.as_str(), setting.value()));
+    let all: Vec<(&str, &str)> = others.filter(|(name, _)| *name != own.0).chain([own]).collect();
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     let admin = node.admin(MAINTENANCE, A_LOOK)?;
     let mut known = BTreeMap::new();
     for row in admin.rows(QUERY, &[&names], A_LOOK)? {
@@ -39,9 +41,8 @@ pub(crate) fn settings(node: &Node) -> Result<SettingsInForce, NodeError> {
     }
     let refused =
         |setting: String, why: String| NodeError::NotInForce { address: node.plan.client_address(), setting, why };
-    let all = asked.iter().map(|(name, setting)| (name.as_str(), setting.value()));
     let mut found = BTreeMap::new();
-    for (name, wanted) in all.chain([own]) {
+    for (name, wanted) in all {
         let value = check(&node.version, (name, wanted), &known);
         let value = value.map_err(|why| refused(format!("{name} = {wanted}"), why))?;
         if asked.contains_key(name) {

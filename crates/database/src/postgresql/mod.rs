@@ -15,6 +15,7 @@
 //! | `way`, `encrypted` | the way in over the network: who asks, TLS, why nobody is let in |
 //! | `client` | the client: pooled connections, prepared statements, COPY |
 //! | `existing` | the data set in a server that somebody else owns |
+//! | `views` | what such a server shows of itself to whoever watches it |
 //! | [`PostgreSql`] | all of it behind the seam that every database has ([`crate::Server`]) |
 
 mod admin;
@@ -38,6 +39,7 @@ mod node_error;
 mod own_schema;
 mod schema;
 mod server;
+mod views;
 mod wal;
 mod way;
 
@@ -47,3 +49,4 @@ pub use distribution::download_bytes;
 pub use lock_list::versions;
 pub use lock_maker::make_lock_list;
 pub use server::PostgreSql;
+pub use views::ServerViews;

@@ -1,12 +1,14 @@
 //! A PostgreSQL that somebody else owns: its users have passwords, and one of them comes in encrypted alone.
 
+use std::cell::RefCell;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::time::{Duration, Instant};
 
-use database::postgresql::{Admin, PostgresConnect, PostgresDriver};
+use database::postgresql::{Admin, PostgresConnect, PostgresDriver, ServerViews};
 use database::{Client as _, ExistingError, Found, NodePlan, Refusal, TableAt, with_client};
 use engine::Driver as _;
 use experiment::{Access, Dataset, KeyFormat, Login, PasswordSource, Pem, Settings, TableBefore, Tls};
+use profile::{CountedBy, Operations, TableName};
 
 use crate::stage::{DATASET, Guarded, Load, PATIENCE, Stage, TABLE};
 use crate::{POSTGRESQL, drive, key};
@@ -15,7 +17,8 @@ const DATABASE: &str = "postgres";
 /// `sealed` comes in by TLS alone.
 const RULES: &str = "local all postgres trust\n\
                      hostssl all sealed all scram-sha-256\n\
-                     host all bench all scram-sha-256\n";
+                     host all bench all scram-sha-256\n\
+                     host all watcher all scram-sha-256\n";
 
 /// A server with two users that may make schemas, and what its certificate is signed by.
 struct Theirs {
@@ -221,4 +224,52 @@ fn postgresql_of_somebody_else_is_asked_over_tls_where_it_wants_that() {
     theirs.run(&["ALTER SYSTEM SET ssl = off"]);
     theirs.reload("6MB");
     assert_eq!(refusal(&sealed(tls(&theirs.authority))), Refusal::Plain);
+}
+
+/// By a user who owns nothing, and may do nothing with the tables.
+#[test]
+fn postgresql_of_somebody_else_shows_a_stranger_what_is_done_with_its_tables() {
+    // What a connection has counted is seen at once.
+    const COUNTED: &str = "SELECT pg_stat_force_next_flush()";
+    let theirs = Theirs::start();
+    theirs.run(&[
+        "CREATE ROLE watcher LOGIN PASSWORD 'hunter4'",
+        "CREATE TABLE public.orders (id int PRIMARY KEY, a text, b text)",
+        "INSERT INTO public.orders SELECT i, repeat('x', 100), 'y' FROM generate_series(1, 1000) i",
+        // Else those rows would count once more than the analysis finds them.
+        COUNTED,
+        "ANALYZE public.orders",
+        COUNTED,
+    ]);
+    let mut views = ServerViews::connect(theirs.at(("watcher", "hunter4"), "public", None)).unwrap();
+    let cluster = views.cluster().unwrap();
+    assert_eq!((cluster.name.as_str(), cluster.nodes, cluster.counted_by), (DATABASE, 1, CountedBy::Postgresql));
+    assert!(cluster.not_read.is_empty() && cluster.settings.contains_key("shared_buffers"), "{cluster:?}");
+    let orders = TableName { keyspace: "public".to_owned(), table: "orders".to_owned() };
+    let schema = cluster.tables.iter().find(|table| table.name == orders).unwrap();
+    assert_eq!((schema.partition_key, schema.columns), (1, 2));
+
+    let (before, not_read) = views.read(0.0, true).unwrap();
+    // No extension is installed there.
+    let not_read: Vec<&str> = not_read.iter().map(|missing| missing.what.as_str()).collect();
+    assert_eq!(not_read, ["pg_stat_statements"]);
+    let table = before.tables[&orders];
+    assert_eq!(table.partitions, Some(1_000.0));
+    let row_bytes = table.mean_partition_bytes.unwrap();
+    assert!((100.0..400.0).contains(&row_bytes) && table.disk_mib.unwrap() > 0.1, "{table:?}");
+    assert!(before.counted["postgresql_wal_bytes"] > 0.0 && before.caches["shared_buffers"].hits > 0.0, "{before:?}");
+
+    let reads = ["SELECT a FROM public.orders WHERE id = 7"; 10];
+    let writes = ["UPDATE public.orders SET b = 'z' WHERE id = 3"; 5];
+    theirs.run(&[reads.as_slice(), &writes, &[COUNTED]].concat());
+    let (after, _) = views.read(1.0, false).unwrap();
+    let done = after.tables[&orders].clients.unwrap().since(table.clients.unwrap());
+    assert_eq!(done, Operations { reads: 10.0, scans: 0.0, writes: 5.0 });
+    assert_eq!((after.generation, after.tables[&orders].disk_mib), (before.generation, table.disk_mib));
+
+    // A connection that was cut off is made anew by the next look.
+    let views = RefCell::new(views);
+    theirs.run(&["SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'watcher'"]);
+    eventually("the connection is cut off", || views.borrow_mut().read(2.0, false).is_err());
+    views.borrow_mut().read(3.0, false).unwrap();
 }

@@ -10,7 +10,8 @@ use toml::Value;
 use super::inline::{table, within};
 use super::local::LocalSettings;
 use super::{
-    backlog, behaviour, cache_tier, consistency, explicit_volume, members, of_instance, placement, settings, target,
+    backlog, behaviour, cache_tier, consistency, explicit_volume, members, memory, of_instance, placement, settings,
+    target,
 };
 use crate::mistakes::{Collector, choice};
 use crate::raw::BurstWord;
@@ -25,7 +26,7 @@ pub(super) fn check(
     catalog: &Catalog,
     raw: &Spanned<raw::Configuration>,
     target: Option<&Target>,
-    local: &LocalSettings,
+    (local, scale): (&LocalSettings, f64),
     mistakes: &mut Collector<'_>,
 ) -> Option<Configuration> {
     let name = mistakes.safe_name(&raw.name, "configuration");
@@ -60,8 +61,7 @@ pub(super) fn check(
     let mut instance = instance?;
     instance.cpu_speed = cpu_speed.map(CpuSpeed::stated).or(instance.cpu_speed);
     let instance_gib = instance.memory_bytes as f64 / GIB;
-    let memory = raw.memory_limit_gib.as_ref();
-    let memory_gib = mistakes.number(memory, "memory_limit_gib", 0.5..=instance_gib, instance_gib);
+    let memory_gib = mistakes.number(&raw.memory_limit_gib, "memory_limit_gib", 0.5..=instance_gib, instance_gib);
     let configuration = Configuration {
         name: name?,
         instance,
@@ -79,10 +79,7 @@ pub(super) fn check(
         cache_tier: cache_tier.flatten(),
         price_usd_per_month: price,
     };
-    if local.page_cache_bytes.is_none() && product.memory.page_cache_bytes(configuration.memory_limit_bytes).is_none() {
-        let at = memory.map_or(raw.span(), Spanned::span);
-        return mistakes.refuse(at, "this memory limit leaves nothing for the page cache", product.memory.in_words);
-    }
+    memory::check(raw, &configuration, (&product.memory, local, scale), mistakes)?;
     Some(configuration)
 }
 

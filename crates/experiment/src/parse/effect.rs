@@ -21,6 +21,7 @@ pub(super) fn notes(file: &raw::Experiment, experiment: &Experiment) -> Vec<Note
     notes.extend(in_existing(file));
     notes.extend(one_replica(file, experiment));
     notes.extend(memory(file, experiment));
+    notes.extend(stated_memory(file, experiment));
     notes.extend(burst(file, experiment));
     notes.extend(time_to_live(experiment));
     notes.extend(basis(file, experiment));
@@ -208,19 +209,39 @@ fn heap_on_aws(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> 
     })
 }
 
-/// A page cache of a stated size takes the place of what memory would leave.
-fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
-    let (says, advice) = match (&file.provider.local.page_cache_mib, &file.sweep) {
-        (Some(mib), _) => (
+/// A page cache of a stated size, and what to do where memory is to give it.
+fn stated_page_cache(file: &raw::Experiment) -> Option<(String, &'static str)> {
+    match (&file.provider.local.page_cache_mib, &file.sweep) {
+        (Some(mib), _) => Some((
             format!("page_cache_mib = {mib} is the page cache of every configuration"),
             "Leave page_cache_mib out to measure what memory gives",
-        ),
-        (None, Some(_)) => (
+        )),
+        (None, Some(_)) => Some((
             "cache_ratio of [sweep] says the page cache of every configuration".to_owned(),
             "Leave [sweep] out to measure what memory gives",
-        ),
-        (None, None) => return None,
-    };
+        )),
+        (None, None) => None,
+    }
+}
+
+/// It is not made smaller by what a setting gives to the database itself, which then has more memory than it was to
+/// have.
+fn stated_memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
+    let (says, advice) = stated_page_cache(file)?;
+    let product = experiment.target.database.product();
+    let stated = |c: &Configuration| product.memory.stated_bytes(&c.settings);
+    let differ = experiment.configurations.windows(2).any(|pair| stated(&pair[0]) != stated(&pair[1]));
+    differ.then(|| {
+        let key = product.reports.main_memory;
+        let message =
+            format!("{says}: the configurations differ in {key}, which is memory beside it and takes nothing from it");
+        Note::new("memory_beside_page_cache", message, advice)
+    })
+}
+
+/// A page cache of a stated size takes the place of what memory would leave.
+fn memory(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
+    let (says, advice) = stated_page_cache(file)?;
     let limits = |c: &Configuration| c.memory_limit_bytes;
     let differ = experiment.configurations.windows(2).any(|pair| limits(&pair[0]) != limits(&pair[1]));
     let stated = limits_memory(file);

@@ -30,6 +30,7 @@ mod load;
 mod local;
 mod measurable;
 mod members;
+mod memory;
 mod nothing_for;
 mod objective;
 mod of_instance;
@@ -145,7 +146,7 @@ fn check(
     at_least_one(file, mistakes);
     let each = file.configuration.iter();
     let mut configurations: Vec<_> =
-        each.map(|c| configuration::check(catalog, c, target.as_ref(), &local, mistakes)).collect();
+        each.map(|c| configuration::check(catalog, c, target.as_ref(), (&local, model.scale), mistakes)).collect();
     let names = file.configuration.iter().map(|c| (c.name.span(), c.name.as_str()));
     mistakes.unique(names, "configuration");
     own::fits(file, mistakes);

@@ -21,7 +21,9 @@ Examples:
   iopslab db status
   iopslab db stop
   iopslab db lock cassandra 5.0.9 >crates/database/src/cassandra/lock/5.0.9.txt
-  iopslab db lock postgresql 18.3 >crates/database/src/postgresql/lock/18.3.txt")]
+  iopslab db lock postgresql 18.3 >crates/database/src/postgresql/lock/18.3.txt
+
+What it starts is Cassandra. A PostgreSQL is started by each run of an experiment, and is gone when that ends.")]
 pub struct DbArgs {
     #[command(subcommand)]
     command: DbCommand,

@@ -46,6 +46,11 @@ impl EntryArgs {
         })
     }
 
+    /// Whether it is stated who asks.
+    pub(super) fn names_a_user(&self) -> bool {
+        self.user.is_some()
+    }
+
     /// What others could read.
     pub(super) fn notes(&self) -> Vec<String> {
         secrets::notes(self.password_file.iter().chain(&self.tls_key))
@@ -63,10 +68,13 @@ impl EntryArgs {
     }
 }
 
+/// The port of CQL.
+pub(super) const CQL_PORT: u16 = 9_042;
+
 /// A contact point with the port that is usual where it has none.
-pub(super) fn with_port(host: &str) -> String {
+pub(super) fn with_port(host: &str, usual: u16) -> String {
     let has_port = host.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
-    if has_port || host.contains("]:") { host.to_owned() } else { format!("{host}:9042") }
+    if has_port || host.contains("]:") { host.to_owned() } else { format!("{host}:{usual}") }
 }
 
 /// The first address of the first of these that has one.
@@ -81,9 +89,11 @@ mod tests {
 
     #[test]
     fn a_host_gets_the_default_port_only_where_it_has_none() {
-        assert_eq!(with_port("db1"), "db1:9042");
-        assert_eq!(with_port("10.0.0.5:9142"), "10.0.0.5:9142");
-        assert_eq!(with_port("[::1]:9142"), "[::1]:9142");
-        assert_eq!(with_port("[::1]"), "[::1]:9042");
+        let cql = |host: &str| with_port(host, CQL_PORT);
+        assert_eq!(cql("db1"), "db1:9042");
+        assert_eq!(cql("10.0.0.5:9142"), "10.0.0.5:9142");
+        assert_eq!(cql("[::1]:9142"), "[::1]:9142");
+        assert_eq!(cql("[::1]"), "[::1]:9042");
+        assert_eq!(with_port("db1", 5_432), "db1:5432");
     }
 }

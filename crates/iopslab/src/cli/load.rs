@@ -20,7 +20,7 @@ use process::{human_us, interrupt};
 pub use args::LoadArgs;
 use args::NO_TIME_LIMIT;
 
-use super::entry::{resolve, with_port};
+use super::entry::{CQL_PORT, resolve, with_port};
 
 const DEFAULT_DURATION: Duration = Duration::from_secs(30);
 const DEFAULT_RECORDS: u64 = 100_000;
@@ -30,7 +30,7 @@ const DEFAULT_CONCURRENCY: u32 = 100;
 pub fn run(args: &LoadArgs, format: Format) -> Result<(), Failure> {
     let chosen = workload::choose(&args.workload, args.distribution.as_deref())?;
     let plan = trial_plan(args, &chosen);
-    let hosts: Vec<String> = args.hosts.iter().map(|host| with_port(host)).collect();
+    let hosts: Vec<String> = args.hosts.iter().map(|host| with_port(host, CQL_PORT)).collect();
     let connect = CqlConnect::new(TableAt {
         contact_points: hosts.clone(),
         keyspace: args.keyspace.clone(),

@@ -1,5 +1,5 @@
-//! `iopslab profile`: a cluster that runs is watched, and judged by what was seen of it. Nothing of it is written or
-//! altered.
+//! `iopslab profile`: a cluster that runs, or a server of PostgreSQL, is watched, and judged by what was seen of it.
+//! Nothing of it is written or altered.
 
 mod args;
 mod nodes;
@@ -18,7 +18,7 @@ use process::output::{Format, pretty};
 use process::{interrupt, machine};
 use provider::hosts::Hosts;
 
-use super::entry::with_port;
+use super::entry::{CQL_PORT, with_port};
 use super::facts::catalog;
 use super::{init, machines, terminal};
 pub use args::ProfileArgs;
@@ -28,6 +28,8 @@ use nodes::Nodes;
 const PERIOD: Duration = Duration::from_secs(60);
 /// How soon Ctrl-C is noticed.
 const GLANCE: Duration = Duration::from_millis(200);
+/// The port of PostgreSQL.
+const SQL_PORT: u16 = 5_432;
 
 /// Watches, judges, and writes an experiment where one is asked for.
 pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
@@ -39,13 +41,18 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         init::is_free(out, args.force)?;
     }
+    let dbname = args.dbname()?;
     let access = args.entry.access()?;
     let screen = Screen::new(None);
     args.entry.notes().iter().for_each(|note| screen.say(note));
     let stop = interrupt::install(|| eprintln!("ending the observation; what was seen is judged"))
         .map_err(|error| Failure::work(format!("cannot watch for Ctrl-C: {error}")))?;
-    let points: Vec<String> = args.hosts.iter().map(|host| with_port(host)).collect();
-    let mut nodes = Nodes::connect(&points, &access, &screen)?;
+    let usual = if dbname.is_some() { SQL_PORT } else { CQL_PORT };
+    let points: Vec<String> = args.hosts.iter().map(|host| with_port(host, usual)).collect();
+    let mut nodes = match dbname {
+        Some(dbname) => Nodes::of_server(&points, dbname, access, &screen)?,
+        None => Nodes::connect(&points, &access, &screen)?,
+    };
     let cluster = nodes.cluster()?;
     if args.ssh.len() > cluster.nodes as usize {
         screen.say(&format!(

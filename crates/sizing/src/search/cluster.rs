@@ -77,11 +77,10 @@ impl<'a> Search<'a> {
         let n = f64::from(nodes);
         let copies = f64::from(self.target.replication_factor);
         let data_bytes = self.target.data_at_the_end() * copies / n * self.facts.on_disk;
-        let memory = &self.observations[0].product.memory;
+        let first = &self.observations[0];
+        let left_by = |memory_bytes| first.product.memory.page_cache_bytes(memory_bytes, &first.configuration.settings);
         let page_cache = match self.cache_budget {
-            CacheBudget::OfMemory(share) => {
-                share * memory.page_cache_bytes((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0)
-            }
+            CacheBudget::OfMemory(share) => share * left_by((memory_gib * 1024.0 * MIB) as u64).unwrap_or(0.0),
             CacheBudget::Stated(bytes) => bytes,
         };
         let cache_share = (page_cache / data_bytes).min(1.0);

@@ -86,7 +86,8 @@ pub(super) fn cache_budget(plan: &Plan, workload: &str, setup: &Setup, like: &Co
 /// The part of what an instance's memory leaves for the page cache that a memory limit leaves; `None`: there is none.
 pub(super) fn share_of_cache(plan: &Plan, configuration: &Configuration) -> Option<f64> {
     let rules = &plan.target.database.product().memory;
-    let all = rules.page_cache_bytes(configuration.instance.memory_bytes)?;
-    let left = rules.page_cache_bytes(configuration.memory_limit_bytes)?;
+    let left_by = |memory_bytes: u64| rules.page_cache_bytes(memory_bytes, &configuration.settings);
+    let all = left_by(configuration.instance.memory_bytes)?;
+    let left = left_by(configuration.memory_limit_bytes)?;
     Some(left / all).filter(|share| *share < ALL)
 }

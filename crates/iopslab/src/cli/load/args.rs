@@ -20,7 +20,9 @@ Examples:
   iopslab load --hosts db1,db2 --workload read=0.8,update=0.2 --concurrency 250 --operations 10_000_000
   iopslab load --hosts 127.0.0.1 --workload ycsb:workloads/csload5 --rate 5000 --duration 2m
   iopslab load --hosts 127.0.0.1 --workload c --distribution uniform --format json
-  IOPSLAB_PASSWORD=... iopslab load --hosts db1 --user bench --tls-ca ca.pem --workload read=1")]
+  IOPSLAB_PASSWORD=... iopslab load --hosts db1 --user bench --tls-ca ca.pem --workload read=1
+
+It speaks CQL. A PostgreSQL that is there is loaded by an experiment: database and hosts in [target].")]
 pub struct LoadArgs {
     /// Contact points, HOST or HOST:PORT, separated by commas
     #[arg(long, value_name = "HOST", value_delimiter = ',', required = true)]

@@ -23,16 +23,23 @@ Examples:
   iopslab profile --hosts db1 --ssh db1,db2,db3 --minutes 60 --instance r6i.2xlarge --data-volume \
 gp3:500GiB:12000:500 --out like-ours.toml
   IOPSLAB_PASSWORD=... iopslab profile --hosts db1 --user watcher --tls-ca ca.pem --ssh db1 --instance i4i.2xlarge
+  IOPSLAB_PASSWORD=... iopslab profile --database postgresql --hosts db1 --dbname app --user watcher --tls
 
-It reads and never writes: virtual tables and the schema by CQL, counters of the kernel by SSH. \
-Ctrl-C ends the observation and judges
-what was seen. On a terminal the output is tables, into a file or a pipe it is Markdown. \
-Less than ten minutes give no advice, and what was
-seen is not your busiest hour unless that was among it.")]
+It reads and never writes: virtual tables and the schema by CQL (statistics views and the catalog by SQL), \
+counters of the kernel by SSH.
+Ctrl-C ends the observation and judges what was seen. On a terminal the output is tables, into a file or a \
+pipe it is Markdown.
+Less than ten minutes give no advice, and what was seen is not your busiest hour unless that was among it.")]
 pub struct ProfileArgs {
     /// Contact points, HOST or HOST:PORT, separated by commas; the other nodes are found by them
     #[arg(long, value_name = "HOST", value_delimiter = ',', required = true)]
     pub(super) hosts: Vec<String>,
+    /// What runs there; of postgresql --hosts is one server
+    #[arg(long, value_name = "NAME", default_value = "cassandra", value_parser = ["cassandra", POSTGRESQL])]
+    database: String,
+    /// With --database postgresql: the database whose tables are watched
+    #[arg(long, value_name = "NAME")]
+    dbname: Option<String>,
     /// How to get in.
     #[command(flatten)]
     pub(super) entry: EntryArgs,
@@ -73,7 +80,33 @@ pub struct ProfileArgs {
     pub(super) basis: BasisArgs,
 }
 
+/// The database that is watched by SQL.
+const POSTGRESQL: &str = "postgresql";
+
 impl ProfileArgs {
+    /// The database of a server of PostgreSQL; `None`: a cluster that speaks CQL is watched.
+    pub(super) fn dbname(&self) -> Result<Option<&str>, Failure> {
+        let refused = |what: &str, help: &str| Err(Failure::input(what).help(help));
+        let of_postgresql = "iopslab profile --database postgresql --hosts HOST --dbname NAME --user NAME";
+        match (self.database == POSTGRESQL, self.dbname.as_deref()) {
+            (false, None) => Ok(None),
+            (false, Some(_)) => refused("--dbname is for a server of PostgreSQL", of_postgresql),
+            (true, None) => refused("--database postgresql: which of its databases, is not stated", of_postgresql),
+            (true, Some(_)) if !self.entry.names_a_user() => {
+                refused("--database postgresql: who asks, is not stated", of_postgresql)
+            }
+            (true, Some(_)) if self.hosts.len() > 1 => {
+                let help = "a replica is a server by itself: watch one after the other";
+                refused("--hosts names several servers, and of PostgreSQL one is watched", help)
+            }
+            (true, Some(_)) if !self.ssh.is_empty() && self.data.is_none() => {
+                let help = "state a directory on it: --data /var/lib/postgresql";
+                refused("--ssh: on which device PostgreSQL has its data is not found by itself", help)
+            }
+            (true, name) => Ok(name),
+        }
+    }
+
     /// How machines are reached; the files have to be there.
     pub(super) fn ssh_files(&self) -> Result<SshFiles, Failure> {
         let mut names = self.ssh.clone();
