@@ -167,6 +167,6 @@ fn a_cpu_is_measured_alone() {
 fn what_measures_a_clock_is_optimised_in_the_build_of_users() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
     let profiles = std::fs::read_to_string(workspace).unwrap();
-    assert!(profiles.contains("[profile.quick.package.iopslab]\nopt-level = 0"));
-    assert!(!profiles.contains("[profile.quick.package.engine]"), "engine::cpu needs its optimisation");
+    assert!(profiles.contains("\niopslab.opt-level = 0\n"));
+    assert!(!profiles.contains("\nengine."), "engine::cpu needs its optimisation");
 }
