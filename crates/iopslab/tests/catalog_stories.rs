@@ -143,8 +143,7 @@ concurrency = [8]
 duration_s = 10
 "#,
     );
-    let plan = lab.output(&["--format", "json", "plan", "own.toml"]);
-    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let plan = lab.exits(0, &["--format", "json", "plan", "own.toml"]).json();
     assert_eq!(plan["plan"]["money"]["configurations"][0]["usd_per_month"], 1387.0);
 }
 
@@ -235,8 +234,7 @@ concurrency = [8]
 duration_s = 10
 "#,
     );
-    let plan = lab.output(&["--format", "json", "plan", "waste.toml"]);
-    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let plan = lab.exits(0, &["--format", "json", "plan", "waste.toml"]).json();
     let notes = plan["notes"].as_array().unwrap();
     let wasted: Vec<f64> = notes.iter().filter_map(|n| n["numbers"]["wasted_usd_per_month"].as_f64()).collect();
     // r4.2xlarge: 12,000 IOPS and 212.5 MB/s. gp3: 4,000 IOPS at 0.005 and 297 MiB/s at 0.04; io1: 8,000 IOPS at 0.065;
@@ -306,8 +304,7 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
 #[test]
 fn caps_show_each_ebs_card() {
     let lab = Laboratory::new();
-    let output = lab.output(&["catalog", "caps", "r8gn.48xlarge+io2:2000:256000+io2:2000:100000"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &["catalog", "caps", "r8gn.48xlarge+io2:2000:256000+io2:2000:100000"]).stdout;
     for part in [
         "EBS card 0: 240000 IOPS (16 KiB), 7500 MB/s",
         "alone 240000 IOPS",
@@ -322,8 +319,7 @@ fn caps_show_each_ebs_card() {
 #[test]
 fn caps_of_an_instance_alone_say_what_is_known() {
     let lab = Laboratory::new();
-    let output = lab.output(&["catalog", "caps", "m5.large"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &["catalog", "caps", "m5.large"]).stdout;
     for part in [
         "3600 IOPS (16 KiB) and 81.25 MB/s (128 KiB) last; 18750 IOPS and 593.75 MB/s",
         "at most 27, the root volume among them",
@@ -368,8 +364,7 @@ fn two_configurations_and_their_difference() {
     assert!((usd("/difference/usd_per_month") - (to - from)).abs() < 1e-6);
     assert_eq!(reported["difference"]["rows"][0]["kind"], "instances");
     assert_eq!(usd("/from/data_per_node/0/bytes"), 500e9);
-    let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &[&["catalog"], arguments.as_slice()].concat()).stdout;
     for part in [
         "A: m5.large+gp3:1000GiB*3",
         "B - A",
@@ -413,7 +408,7 @@ fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
         .collect();
     // 3 % of 468 USD are 14.04, charged as 15.
     assert_eq!(lines, [("instances", 438.0), ("between_zones", 20.0), ("snapshots", 10.0), ("uplift", 15.0)]);
-    let text = lab.output(&[
+    let text = lab.exits(0, &[
         "catalog",
         "cost",
         "i3.2xlarge",
@@ -421,8 +416,7 @@ fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
         "3yr-partial-upfront",
         "--price-date",
         "2025-05-28",
-    ]);
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    ]).stdout;
     assert!(
         text.contains("3 years of the reservations") && text.contains("the source of the price does not say"),
         "{text}"
@@ -452,8 +446,7 @@ concurrency = [8]
 duration_s = 10
 "#,
     );
-    let plan = lab.output(&["--format", "json", "plan", "xen.toml"]);
-    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let plan = lab.exits(0, &["--format", "json", "plan", "xen.toml"]).json();
     let notes = plan["notes"].as_array().unwrap();
     let note = notes.iter().find(|n| n["rule"] == "volume_above_instance").unwrap();
     assert_eq!(

@@ -37,8 +37,7 @@ fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
     let lab = Laboratory::new();
     for (duration_s, short) in [(39, true), (120, false)] {
         lab.write("own.toml", &simulated(duration_s, 3));
-        let planned = lab.output(&["plan", "own.toml", "--format", "json"]);
-        let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+        let plan = lab.exits(0, &["plan", "own.toml", "--format", "json"]).json();
         let notes = of_rule(&plan["notes"], "trials_too_short");
         // A directory of its own: both may begin in the same second.
         let out = format!("runs-{duration_s}");
@@ -97,8 +96,7 @@ fn the_price_of_a_cluster_in_several_zones_says_that_traffic_between_them_is_lef
     let three = include_str!("../../../examples/three-nodes.toml");
     let said = |text: &str| {
         lab.write("own.toml", text);
-        let planned = lab.output(&["plan", "own.toml"]);
-        let said = String::from_utf8_lossy(&planned.stdout);
+        let said = lab.exits(0, &["plan", "own.toml"]).stdout;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains("Money at full scale"), "{said}");
         said.contains("uplift 0 %, traffic between zones is not priced.")
@@ -111,8 +109,7 @@ fn the_price_of_a_cluster_in_several_zones_says_that_traffic_between_them_is_lef
 
 /// Hours for which a file's machines on AWS are planned.
 fn hours_on_aws(lab: &Laboratory, file: &str) -> f64 {
-    let planned = lab.output(&["plan", file, "--provider", "aws", "--format", "json"]);
-    let document: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let document = lab.exits(0, &["plan", file, "--provider", "aws", "--format", "json"]).json();
     document["aws"]["hours"].as_f64().unwrap()
 }
 
@@ -199,12 +196,10 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     let lab = Laboratory::new();
     let two = include_str!("../../../examples/two-volumes.toml");
     lab.write("two.toml", two);
-    let planned = lab.output(&["plan", "two.toml"]);
-    let said = String::from_utf8_lossy(&planned.stdout);
+    let said = lab.exits(0, &["plan", "two.toml"]).stdout;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("data: 2 x gp3 500 GiB"), "{said}");
-    let planned = lab.output(&["plan", "two.toml", "--format", "json"]);
-    let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let plan = lab.exits(0, &["plan", "two.toml", "--format", "json"]).json();
     let money = plan["plan"]["money"]["configurations"].as_array().unwrap();
     let of = |name: &str| money.iter().find(|m| m["configuration"] == name).unwrap();
     let usd = |name: &str| of(name)["usd_per_month"].as_f64().unwrap();
@@ -228,9 +223,7 @@ fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
     let lab = Laboratory::new();
     lab.write("raid.toml", include_str!("plans/raid.toml"));
     let said = |arguments: &[&str]| {
-        let planned = lab.output(arguments);
-        assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
-        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
+        let text = lab.exits(0, arguments).stdout;
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let reported = said(&["plan", "raid.toml"]);
@@ -399,8 +392,7 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     let (_, expiring) = curve(&["--cache-policy", "aside", "--cache-ttl-s", "60", "--cache-rate", "20000"])[10];
     assert!((expiring - 1.6 / 2.6).abs() < 0.01, "{expiring}");
 
-    let shown = lab.output(&["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]);
-    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let shown = lab.exits(0, &["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]).stdout;
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let head = "read-heavy: 600,000 records of the 1:16 model (9,600,000 at full size) of 1,130 B with key, header and \
                 lengths of fields, in chunks of 1,184 B; writes: invalidate; TTL 60 s";

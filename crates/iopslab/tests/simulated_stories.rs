@@ -189,8 +189,7 @@ fn several_runs_are_reported_together() {
         assert!(lines[1].starts_with("  SIMULATED"), "{text}");
         assert!(text.contains("Not decided: "), "{text}");
     }
-    let json = lab.output(&["report", a, b, "--format", "json"]);
-    let both: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let both = lab.exits(0, &["report", a, b, "--format", "json"]).json();
     assert_eq!(both.as_array().unwrap().len(), 2);
     let metrics = lab.output(&["report", a, b, "--format", "openmetrics"]);
     let metrics = String::from_utf8(metrics.stdout).unwrap();
