@@ -23,11 +23,7 @@ fn published_tables_come_out_to_the_cent() {
 #[test]
 fn machines_of_other_clouds_are_shown_with_what_they_let_through_to_which_volumes() {
     let lab = Laboratory::new();
-    let shown = |arguments: &[&str]| {
-        let output = lab.output(&[&["catalog"], arguments].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
+    let shown = |arguments: &[&str]| lab.exits(0, &[&["catalog"], arguments].concat()).stdout;
     let machine = shown(&["show", "azure:standard_e16bds_v5"]);
     assert!(machine.contains("premium-v2, ultra: 88400 IOPS, 2300 MB/s") && machine.contains("eastus"), "{machine}");
     let alone = shown(&["caps", "gcp:n2-standard-16"]);
@@ -281,8 +277,7 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
     let of_g5 = json(&lab, &["list", "--missing", "--family", "g5"]);
     let reasons: Vec<&str> = of_g5.as_array().unwrap().iter().filter_map(|one| one["reason"].as_str()).collect();
     assert_eq!(reasons, ["accelerator"; 8]);
-    let output = lab.output(&["catalog", "list", "--missing"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &["catalog", "list", "--missing"]).stdout;
     assert!(text.contains("137 types") && text.contains("a Mac, which runs macOS alone"), "{text}");
     for (arguments, part) in [
         (
@@ -295,9 +290,9 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
         (vec!["caps", "r7i.large+gp3:100", "--bandwidth-weighting", "ebs-1"], "r7i.large has no bandwidth weighting"),
         (vec!["caps", "m8g.large+gp3:100", "--bandwidth-weighting", "vpc-1"], "expected one of default, ebs-1"),
     ] {
-        let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(output.status.code() == Some(2) && stderr.contains(part), "{arguments:?}: {stderr}");
+        let stderr = lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr;
+        let stderr = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
     }
 }
 
@@ -342,10 +337,7 @@ fn how_fast_a_vcpu_is_stands_beside_what_else_is_known_of_a_type() {
         assert_eq!(document["cpu_speed"]["basis"], "ecu", "{verb}");
         assert!(document["cpu_speed"]["apart"].as_f64().unwrap() > 0.0, "{verb}");
         assert!(json(&lab, &[verb, "r9g.large"])["cpu_speed"].is_null(), "{verb}");
-        let shown = |instance: &str| {
-            let output = lab.output(&["catalog", verb, instance]);
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        };
+        let shown = |instance: &str| lab.exits(0, &["catalog", verb, instance]).stdout;
         let text = shown("i2.2xlarge");
         assert!(text.contains("each vCPU: 0.730 (AWS's ECU / vCPU, within a factor of "), "{text}");
         assert!(text.contains("; 1 is a vCPU of m5.2xlarge"), "{text}");

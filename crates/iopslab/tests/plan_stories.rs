@@ -326,9 +326,7 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
     // A quarter of 32 GiB, divided by 16.
     assert!(said.contains("512 MiB") && said.contains("shared_buffers") && !said.contains(" heap"), "{said}");
 
-    let simulated = lab.output(&["run", "own.toml", "--provider", "simulated"]);
-    let refused = String::from_utf8_lossy(&simulated.stderr).into_owned();
-    assert_eq!(simulated.status.code(), Some(2), "{refused}");
+    let refused = lab.exits(2, &["run", "own.toml", "--provider", "simulated"]).stderr;
     assert!(refused.contains("what is simulated is Apache Cassandra"), "{refused}");
 
     // Before it costs anything.
@@ -366,9 +364,7 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     let lab = Laboratory::new();
     lab.write("own.toml", include_str!("../../../examples/quickstart.toml"));
     let curve = |more: &[&str]| {
-        let output = lab.output(&[&["plan", "own.toml", "--cache-curve", "--format", "json"], more].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let document = lab.exits(0, &[&["plan", "own.toml", "--cache-curve", "--format", "json"], more].concat()).json();
         let curves = document["cache_curves"].as_array().unwrap().clone();
         assert_eq!((curves.len(), &curves[0]["workload"]), (1, &"read-heavy".into()), "{document}");
         assert_eq!(document["scale"], 16.0);
