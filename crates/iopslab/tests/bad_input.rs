@@ -7,7 +7,7 @@ mod support;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use support::{Exits, Laboratory};
+use support::{Exits, Laboratory, one_line};
 
 const GOOD: &str = include_str!("../../../examples/quickstart.toml");
 
@@ -283,10 +283,7 @@ fn a_build_without_aws_says_so() {
     lab.write("own.toml", &(text + quotas));
     let plan = ["plan", "own.toml", "--provider", "aws"];
     for arguments in [&["clean", "--aws", "--all"][..], &["catalog", "refresh"], &plan] {
-        let stderr = lab.exits(2, arguments).stderr;
-        // As one line, wherever it was broken.
-        let words: Vec<&str> = stderr.split_whitespace().filter(|word| *word != "│").collect();
-        let stderr = words.join(" ");
+        let stderr = one_line(&lab.exits(2, arguments).stderr);
         assert!(stderr.contains("built without AWS") && stderr.contains("--features aws"), "{stderr}");
     }
 }
@@ -390,7 +387,7 @@ fn a_machine_that_can_serve_no_volumes_throttles_those_of_a_file_that_leaves_it_
     lab.write("open.toml", GOOD);
     let stdout = lab.iopslab_without_fuse(&["plan", "open.toml"]).exits(0).stdout;
     assert!(!stdout.contains("served: reads and writes"), "{stdout}");
-    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&stdout);
     let expected = "note: the kernel's throttle holds the volumes, and no process serves them: volumes cannot be \
                     served: /dev/fuse";
     assert!(words.contains(expected), "{stdout}");

@@ -1,6 +1,6 @@
 //! The catalog at the command line.
 
-use crate::support::{Exits, Laboratory};
+use crate::support::{Exits, Laboratory, one_line};
 use serde_json::Value;
 
 fn json(lab: &Laboratory, arguments: &[&str]) -> Value {
@@ -52,9 +52,8 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge:0.2"], "expected TYPE=USD_PER_HOUR"),
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlrge=0.2"], "nearest: i3.2xlarge"),
     ] {
-        let stderr = lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr;
-        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(part), "{arguments:?}: {stderr}");
+        let stderr = one_line(&lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr);
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
     }
 }
 
@@ -290,8 +289,7 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
         (vec!["caps", "r7i.large+gp3:100", "--bandwidth-weighting", "ebs-1"], "r7i.large has no bandwidth weighting"),
         (vec!["caps", "m8g.large+gp3:100", "--bandwidth-weighting", "vpc-1"], "expected one of default, ebs-1"),
     ] {
-        let stderr = lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr;
-        let stderr = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let stderr = one_line(&lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr);
         assert!(stderr.contains(part), "{arguments:?}: {stderr}");
     }
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::{Exits, Laboratory, Said, two_equal};
+use crate::support::{Exits, Laboratory, Said, one_line, two_equal};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
@@ -383,7 +383,7 @@ fn what_others_have_written_is_shown_and_never_sent() {
         record["log_tail"] = json!([ATTACK]);
     });
     let has_both = |what: &str, text: &str| {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(text);
         for seen in ["called worth it?", "the agent said worth it?"] {
             assert!(text.contains(seen), "{what}, {seen}: {text}");
         }
