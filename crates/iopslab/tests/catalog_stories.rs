@@ -398,15 +398,9 @@ fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
         .collect();
     // 3 % of 468 USD are 14.04, charged as 15.
     assert_eq!(lines, [("instances", 438.0), ("between_zones", 20.0), ("snapshots", 10.0), ("uplift", 15.0)]);
-    let text = lab.exits(0, &[
-        "catalog",
-        "cost",
-        "i3.2xlarge",
-        "--purchase",
-        "3yr-partial-upfront",
-        "--price-date",
-        "2025-05-28",
-    ]).stdout;
+    let text = lab
+        .exits(0, &["catalog", "cost", "i3.2xlarge", "--purchase", "3yr-partial-upfront", "--price-date", "2025-05-28"])
+        .stdout;
     assert!(
         text.contains("3 years of the reservations") && text.contains("the source of the price does not say"),
         "{text}"

@@ -72,9 +72,7 @@ fn what_two_runs_of_somebody_else_say_is_text_wherever_they_are_compared() {
     let run = simulated(&lab);
     received(&lab, &run, "before", "old");
     received(&lab, &run, "after", "new");
-    let compared = |more: &[&str]| {
-        lab.exits(0, &[&["compare", "before", "after"], more].concat()).stdout
-    };
+    let compared = |more: &[&str]| lab.exits(0, &[&["compare", "before", "after"], more].concat()).stdout;
     let markdown = compared(&[]);
     is_only_text("a comment", &markdown);
     assert!(markdown.contains("environment.database.cpu_model: old"), "{markdown}");

@@ -355,7 +355,8 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     let lab = Laboratory::new();
     lab.write("own.toml", include_str!("../../../examples/quickstart.toml"));
     let curve = |more: &[&str]| {
-        let document = lab.exits(0, &[&["plan", "own.toml", "--cache-curve", "--format", "json"], more].concat()).json();
+        let document =
+            lab.exits(0, &[&["plan", "own.toml", "--cache-curve", "--format", "json"], more].concat()).json();
         let curves = document["cache_curves"].as_array().unwrap().clone();
         assert_eq!((curves.len(), &curves[0]["workload"]), (1, &"read-heavy".into()), "{document}");
         assert_eq!(document["scale"], 16.0);
@@ -379,7 +380,8 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     let (_, expiring) = curve(&["--cache-policy", "aside", "--cache-ttl-s", "60", "--cache-rate", "20000"])[10];
     assert!((expiring - 1.6 / 2.6).abs() < 0.01, "{expiring}");
 
-    let shown = lab.exits(0, &["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]).stdout;
+    let shown =
+        lab.exits(0, &["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]).stdout;
     let flat = one_line(&shown);
     let head = "read-heavy: 600,000 records of the 1:16 model (9,600,000 at full size) of 1,130 B with key, header and \
                 lengths of fields, in chunks of 1,184 B; writes: invalidate; TTL 60 s";
