@@ -9,13 +9,12 @@ use std::time::Duration;
 use evidence::{ErrorKind, OperationKind};
 use tokio::task::coop::consume_budget;
 use tokio::task::spawn_local;
-use workload::{EvenOrder, ValuePool, write_key};
+use workload::{EvenOrder, SplitMix, ValuePool, write_key};
 
 use crate::clock::now_ns;
 use crate::collect::Collector;
 use crate::plan::{Load, LoadOutcome, LoadPlan, Second, thread_count};
 use crate::recorder::{Answered, Ended};
-use crate::schedule::SplitMix;
 use crate::threads::{Occupied, Seat, Span, Work, run_threads};
 use crate::{Connect, Driver, EngineError, NextRow};
 
@@ -81,7 +80,7 @@ async fn slot<D: Driver>(occupied: Occupied<D>, shared: Arc<Shared>) {
         write_key(record, plan.keys, &mut key);
         let mut random = SplitMix(plan.seed ^ of_values.wrapping_mul(0x9FB2_1C65_1E98_DF25));
         values.clear();
-        values.extend((0..plan.fields).map(|field| (field, shared.values.value(random.next()))));
+        values.extend((0..plan.fields).map(|field| (field, shared.values.value(random.next_u64()))));
         let texts: Vec<&str> = values.iter().map(|(_, value)| *value).collect();
         let what = match shared.again {
             None => Write::Insert(&key, &texts),

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use workload::Arrivals;
+use workload::{Arrivals, SplitMix};
 
 use crate::claims::Claims;
 use crate::plan::Load;
@@ -130,7 +130,7 @@ impl Gaps {
     fn advance(&mut self) {
         match self {
             Self::Constant { index, step, .. } => *index += *step,
-            Self::Poisson { offset_ns, mean_gap_ns, random } => *offset_ns -= random.unit().ln() * *mean_gap_ns,
+            Self::Poisson { offset_ns, mean_gap_ns, random } => *offset_ns -= unit(random).ln() * *mean_gap_ns,
             Self::Recorded { requests, next, again, .. } => {
                 *next += 1;
                 if *again && *next == requests.len() {
@@ -154,24 +154,12 @@ pub(crate) fn expected_operations(load: Load, duration: std::time::Duration, ope
 
 /// A seed for each thread, unrelated to the others'.
 pub(crate) fn thread_seed(seed: u64, thread: u32) -> u64 {
-    SplitMix(seed ^ u64::from(thread).wrapping_mul(0xD134_2543_DE82_EF95)).next()
+    SplitMix(seed ^ u64::from(thread).wrapping_mul(0xD134_2543_DE82_EF95)).next_u64()
 }
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): small, and good enough for gaps and seeds.
-pub(crate) struct SplitMix(pub(crate) u64);
-
-impl SplitMix {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in (0, 1]: its logarithm is finite.
-    fn unit(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
-    }
+/// Uniform in (0, 1]: its logarithm is finite.
+fn unit(random: &mut SplitMix) -> f64 {
+    ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
 #[cfg(test)]

@@ -37,10 +37,8 @@ struct Run(PathBuf);
 impl Run {
     fn of(lab: &Laboratory, name: &str, text: &str) -> Self {
         lab.write(&format!("{name}.toml"), text);
-        let output = lab.output(&["run", &format!("{name}.toml"), "--provider", "simulated", "--out", name]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let mut runs = std::fs::read_dir(lab.path().join(name)).unwrap();
-        Self(runs.next().unwrap().unwrap().path())
+        lab.exits(0, &["run", &format!("{name}.toml"), "--provider", "simulated", "--out", name]);
+        Self(lab.run_in(name))
     }
 
     fn text(&self, file: &str) -> String {
@@ -94,9 +92,8 @@ fn what_is_decided_after_three_blocks_is_not_repeated() {
     assert!((confidence - 0.98).abs() < 1e-9, "{confidence}");
     assert!(run.text("report.md").contains("Cells that rested"));
     // A run that has stopped stays stopped.
-    let again = lab.output(&["run", "--resume", run.0.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(again.status.success() && said.contains("9 of 9 trials are done"), "{said}");
+    let said = lab.exits(0, &["run", "--resume", run.0.to_str().unwrap()]).stderr;
+    assert!(said.contains("9 of 9 trials are done"), "{said}");
     assert_eq!((run.trials(), run.events("enough").len()), (vec![3, 3, 3], 1));
 }
 
@@ -120,9 +117,8 @@ fn only_what_is_open_is_repeated_and_a_resumed_run_comes_to_the_same() {
 
     let ends = run.text("analysis.json");
     back_to(&run.0, 3);
-    let output = lab.output(&["run", "--resume", run.0.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.contains("9 of 9 trials are done"), "{said}");
+    let said = lab.exits(0, &["run", "--resume", run.0.to_str().unwrap()]).stderr;
+    assert!(said.contains("9 of 9 trials are done"), "{said}");
     let bare = |mut events: Vec<Value>| -> Vec<Value> {
         for event in &mut events {
             event.as_object_mut().unwrap().remove("at");

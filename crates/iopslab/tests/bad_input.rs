@@ -7,7 +7,7 @@ mod support;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use support::{Exits, Laboratory};
+use support::{Exits, Laboratory, one_line};
 
 const GOOD: &str = include_str!("../../../examples/quickstart.toml");
 
@@ -97,8 +97,7 @@ const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 fn a_run_of_three_nodes_is_not_resumed() {
     let lab = Laboratory::new();
     lab.write("good.toml", &SIMULATED.replacen("repetitions = 6", "repetitions = 1", 1));
-    let begun = lab.output(&["run", "good.toml", "--provider", "simulated"]);
-    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    lab.exits(0, &["run", "good.toml", "--provider", "simulated"]);
     let run = lab.run_directory();
     let change = |file: &str, from: &str, to: &str| {
         let text = std::fs::read_to_string(run.join(file)).unwrap();
@@ -108,9 +107,7 @@ fn a_run_of_three_nodes_is_not_resumed() {
     change("experiment.toml", "memory_limit_gib = 3\n", "memory_limit_gib = 3\nnodes = 3\n");
     let journal = std::fs::read(run.join("journal.jsonl")).unwrap();
     let resumed = |expected: &str| {
-        let output = lab.output(&["run", "--resume", run.to_str().unwrap()]);
-        let stderr = unwrapped(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = unwrapped(&lab.exits(2, &["run", "--resume", run.to_str().unwrap()]).stderr);
         assert!(stderr.contains(expected), "{stderr}");
         assert_eq!(std::fs::read(run.join("journal.jsonl")).unwrap(), journal, "nothing is begun");
     };
@@ -142,27 +139,23 @@ fn nodes_that_cannot_be_reached_are_refused_before_anything_begins() {
         let target = format!("[target]\nhosts = [\"127.0.0.1:1\"]\nkeyspace = \"lab\"\n{lines}\n[dataset]");
         lab.write("watched.toml", &on_one().replacen("[dataset]", &target, 1));
     };
-    let said = |arguments: &[&str]| {
-        let output = lab.output(arguments);
+    let said = |code: i32, arguments: &[&str]| {
+        let stderr = unwrapped(&lab.exits(code, arguments).stderr);
         assert!(!lab.path().join("runs").exists(), "nothing has begun");
-        (output.status.code(), unwrapped(&output.stderr))
+        stderr
     };
     let node = "[[target.node]]\nssh = \"no-such-host.invalid\"";
     target(node);
-    let (status, stderr) = said(&["run", "watched.toml"]);
-    assert_eq!(status, Some(1), "{stderr}");
+    let stderr = said(1, &["run", "watched.toml"]);
     assert!(stderr.contains("cannot connect to no-such-host.invalid"), "{stderr}");
-    let (status, stderr) = said(&["clean", "--hosts", "watched.toml"]);
-    assert_eq!(status, Some(1), "{stderr}");
+    said(1, &["clean", "--hosts", "watched.toml"]);
 
     target(&format!("ssh_config = \"nowhere\"\n{node}"));
-    let (status, stderr) = said(&["run", "watched.toml"]);
-    assert_eq!(status, Some(2), "{stderr}");
+    let stderr = said(2, &["run", "watched.toml"]);
     assert!(stderr.contains("`ssh_config`: cannot find nowhere"), "{stderr}");
 
     target("");
-    let (status, stderr) = said(&["clean", "--hosts", "watched.toml"]);
-    assert_eq!(status, Some(2), "{stderr}");
+    let stderr = said(2, &["clean", "--hosts", "watched.toml"]);
     assert!(stderr.contains("[target] names no node to watch"), "{stderr}");
 }
 
@@ -173,9 +166,7 @@ fn files_of_a_cluster_that_are_not_there_are_refused_at_their_lines_by_a_plan_to
                   password_file = \"secret\"\ntls = { ca_file = \"ca.pem\" }\n[dataset]";
     lab.write("theirs.toml", &on_one().replacen("[dataset]", target, 1));
     for command in ["plan", "run"] {
-        let output = lab.output(&[command, "theirs.toml"]);
-        let stderr = unwrapped(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = unwrapped(&lab.exits(2, &[command, "theirs.toml"]).stderr);
         assert!(stderr.contains("`password_file`: cannot find secret"), "{stderr}");
         assert!(stderr.contains("`ca_file`: cannot find ca.pem"), "{stderr}");
     }
@@ -192,9 +183,7 @@ fn a_password_that_is_nowhere_is_asked_for_before_anything_begins() {
     let target = "[target]\ndatabase = \"postgresql\"\nhosts = [\"127.0.0.1:1\"]\ndbname = \"app\"\nschema = \"lab\"\n\
                   user = \"bench\"\npassword_env = \"NOBODY_SETS_THIS\"\n[dataset]";
     lab.write("theirs.toml", &on_one().replacen("[dataset]", target, 1));
-    let output = lab.output(&["run", "theirs.toml"]);
-    let stderr = unwrapped(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = unwrapped(&lab.exits(2, &["run", "theirs.toml"]).stderr);
     assert!(stderr.contains("no password for user bench: NOBODY_SETS_THIS is not set"), "{stderr}");
     assert!(!lab.path().join("runs").exists(), "nothing has begun");
 }
@@ -225,21 +214,19 @@ fn a_simulated_run_tells_what_has_no_effect() {
 }
 
 /// The words of an error without the frame, the colours and the line breaks that a terminal gives them.
-fn unwrapped(stderr: &[u8]) -> String {
-    let text = String::from_utf8_lossy(stderr);
-    let words = text.split_whitespace().filter(|word| !word.chars().all(|c| "│×╭╰─·├▶".contains(c)));
+fn unwrapped(stderr: &str) -> String {
+    let words = stderr.split_whitespace().filter(|word| !word.chars().all(|c| "│×╭╰─·├▶".contains(c)));
     words.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn help_shows_examples_for_every_verb_that_has_them() {
     let lab = Laboratory::new();
-    let help = lab.output(&["--help"]);
-    let text = String::from_utf8_lossy(&help.stdout);
+    let text = lab.exits(0, &["--help"]).stdout;
     for verb in ["run", "plan", "report", "load", "probe", "db", "doctor", "clean"] {
         assert!(text.contains(&format!("  {verb} ")), "{verb} is missing in:\n{text}");
     }
-    assert!(String::from_utf8_lossy(&lab.output(&["run", "--help"]).stdout).contains("Examples:"));
+    assert!(lab.exits(0, &["run", "--help"]).stdout.contains("Examples:"));
 }
 
 /// The headline used to list all mistakes and each was drawn after it.
@@ -267,15 +254,13 @@ fn a_run_that_is_refused_shows_no_plan_and_leaves_no_directory() {
     std::fs::create_dir(&work).unwrap();
     let lock = std::fs::File::create(work.join("lock")).unwrap();
     let refused = |expected: &str, shows_plan: bool| {
-        let output = lab
+        let stderr = lab
             .iopslab(&["run", "good.toml"])
             .env("IOPSLAB_WORK", &work)
             .env("IOPSLAB_CACHE", lab.path().join("cache"))
             .env("IOPSLAB_MAVEN_MIRROR", "http://127.0.0.1:9")
-            .output()
-            .unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+            .exits(1)
+            .stderr;
         assert!(stderr.contains(expected), "{stderr}");
         assert_eq!(stderr.contains("Estimated time"), shows_plan, "{stderr}");
         let runs = std::fs::read_dir(lab.path().join("runs"));
@@ -298,10 +283,7 @@ fn a_build_without_aws_says_so() {
     lab.write("own.toml", &(text + quotas));
     let plan = ["plan", "own.toml", "--provider", "aws"];
     for arguments in [&["clean", "--aws", "--all"][..], &["catalog", "refresh"], &plan] {
-        let stderr = lab.exits(2, arguments).stderr;
-        // As one line, wherever it was broken.
-        let words: Vec<&str> = stderr.split_whitespace().filter(|word| *word != "│").collect();
-        let stderr = words.join(" ");
+        let stderr = one_line(&lab.exits(2, arguments).stderr);
         assert!(stderr.contains("built without AWS") && stderr.contains("--features aws"), "{stderr}");
     }
 }
@@ -316,31 +298,28 @@ fn on_aws(lab: &Laboratory) {
 fn machines_that_cost_money_are_not_made_without_a_word() {
     let lab = Laboratory::new();
     on_aws(&lab);
-    let said = |arguments: &[&str], terraform: &str| {
-        let output = lab.iopslab(arguments).env("IOPSLAB_TERRAFORM", terraform).output().unwrap();
+    let said = |code: i32, arguments: &[&str], terraform: &str| {
+        let said = lab.iopslab(arguments).env("IOPSLAB_TERRAFORM", terraform).exits(code);
         assert!(!lab.path().join("runs").exists(), "nothing is begun");
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        said.stderr
     };
     let run = ["run", "own.toml", "--provider", "aws"];
-    let (code, stderr) = said(&run, "no-such-terraform");
-    assert_eq!(code, Some(1), "{stderr}");
+    let stderr = said(1, &run, "no-such-terraform");
     assert!(stderr.contains("no-such-terraform") && stderr.contains("OpenTofu"), "{stderr}");
     // Says that it is new enough, and can do nothing else.
     let terraform = lab.write("terraform", "#!/bin/sh\necho '{\"terraform_version\":\"1.11.4\"}'\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&terraform, executable).unwrap();
     let terraform = terraform.to_str().unwrap();
-    let (code, stderr) = said(&run, terraform);
-    assert_eq!(code, Some(2), "{stderr}");
+    let stderr = said(2, &run, terraform);
     assert!(stderr.contains("USD an hour") && stderr.contains("--yes"), "{stderr}");
-    let (code, stderr) = said(&[&run[..], &["--yes", "--max-cost", "0.5"]].concat(), terraform);
-    assert_eq!(code, Some(2), "{stderr}");
+    let stderr = said(2, &[&run[..], &["--yes", "--max-cost", "0.5"]].concat(), terraform);
     assert!(stderr.contains("may cost 0.50 USD: nothing was made"), "{stderr}");
     let old = lab.write("old", "#!/bin/sh\necho '{\"terraform_version\":\"1.4.7\"}'\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&old, executable).unwrap();
-    let (code, stderr) = said(&run, old.to_str().unwrap());
-    assert!(code == Some(1) && stderr.contains("is 1.4.7"), "{stderr}");
+    let stderr = said(1, &run, old.to_str().unwrap());
+    assert!(stderr.contains("is 1.4.7"), "{stderr}");
 }
 
 #[test]
@@ -356,7 +335,7 @@ fn what_is_for_aws_alone_is_refused_elsewhere() {
                      name = \"w\"\n\
                      read = 1.0\n[load]\nconcurrency = [4]\nrepetitions = 1\n";
     lab.write("s.toml", simulated);
-    assert!(lab.output(&["run", "s.toml", "--provider", "simulated"]).status.success());
+    lab.exits(0, &["run", "s.toml", "--provider", "simulated"]);
     let run = lab.run_directory();
     let output = lab.exits(2, &["destroy", run.to_str().unwrap()]);
     assert!(output.stderr.contains("made no machines on AWS"));
@@ -408,7 +387,7 @@ fn a_machine_that_can_serve_no_volumes_throttles_those_of_a_file_that_leaves_it_
     lab.write("open.toml", GOOD);
     let stdout = lab.iopslab_without_fuse(&["plan", "open.toml"]).exits(0).stdout;
     assert!(!stdout.contains("served: reads and writes"), "{stdout}");
-    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&stdout);
     let expected = "note: the kernel's throttle holds the volumes, and no process serves them: volumes cannot be \
                     served: /dev/fuse";
     assert!(words.contains(expected), "{stdout}");

@@ -1,6 +1,6 @@
 //! The catalog at the command line.
 
-use crate::support::{Exits, Laboratory};
+use crate::support::{Exits, Laboratory, one_line};
 use serde_json::Value;
 
 fn json(lab: &Laboratory, arguments: &[&str]) -> Value {
@@ -23,11 +23,7 @@ fn published_tables_come_out_to_the_cent() {
 #[test]
 fn machines_of_other_clouds_are_shown_with_what_they_let_through_to_which_volumes() {
     let lab = Laboratory::new();
-    let shown = |arguments: &[&str]| {
-        let output = lab.output(&[&["catalog"], arguments].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
+    let shown = |arguments: &[&str]| lab.exits(0, &[&["catalog"], arguments].concat()).stdout;
     let machine = shown(&["show", "azure:standard_e16bds_v5"]);
     assert!(machine.contains("premium-v2, ultra: 88400 IOPS, 2300 MB/s") && machine.contains("eastus"), "{machine}");
     let alone = shown(&["caps", "gcp:n2-standard-16"]);
@@ -56,9 +52,8 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge:0.2"], "expected TYPE=USD_PER_HOUR"),
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlrge=0.2"], "nearest: i3.2xlarge"),
     ] {
-        let stderr = lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr;
-        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(part), "{arguments:?}: {stderr}");
+        let stderr = one_line(&lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr);
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
     }
 }
 
@@ -143,8 +138,7 @@ concurrency = [8]
 duration_s = 10
 "#,
     );
-    let plan = lab.output(&["--format", "json", "plan", "own.toml"]);
-    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let plan = lab.exits(0, &["--format", "json", "plan", "own.toml"]).json();
     assert_eq!(plan["plan"]["money"]["configurations"][0]["usd_per_month"], 1387.0);
 }
 
@@ -235,8 +229,7 @@ concurrency = [8]
 duration_s = 10
 "#,
     );
-    let plan = lab.output(&["--format", "json", "plan", "waste.toml"]);
-    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let plan = lab.exits(0, &["--format", "json", "plan", "waste.toml"]).json();
     let notes = plan["notes"].as_array().unwrap();
     let wasted: Vec<f64> = notes.iter().filter_map(|n| n["numbers"]["wasted_usd_per_month"].as_f64()).collect();
     // r4.2xlarge: 12,000 IOPS and 212.5 MB/s. gp3: 4,000 IOPS at 0.005 and 297 MiB/s at 0.04; io1: 8,000 IOPS at 0.065;
@@ -283,8 +276,7 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
     let of_g5 = json(&lab, &["list", "--missing", "--family", "g5"]);
     let reasons: Vec<&str> = of_g5.as_array().unwrap().iter().filter_map(|one| one["reason"].as_str()).collect();
     assert_eq!(reasons, ["accelerator"; 8]);
-    let output = lab.output(&["catalog", "list", "--missing"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &["catalog", "list", "--missing"]).stdout;
     assert!(text.contains("137 types") && text.contains("a Mac, which runs macOS alone"), "{text}");
     for (arguments, part) in [
         (
@@ -297,17 +289,15 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
         (vec!["caps", "r7i.large+gp3:100", "--bandwidth-weighting", "ebs-1"], "r7i.large has no bandwidth weighting"),
         (vec!["caps", "m8g.large+gp3:100", "--bandwidth-weighting", "vpc-1"], "expected one of default, ebs-1"),
     ] {
-        let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(output.status.code() == Some(2) && stderr.contains(part), "{arguments:?}: {stderr}");
+        let stderr = one_line(&lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr);
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
     }
 }
 
 #[test]
 fn caps_show_each_ebs_card() {
     let lab = Laboratory::new();
-    let output = lab.output(&["catalog", "caps", "r8gn.48xlarge+io2:2000:256000+io2:2000:100000"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &["catalog", "caps", "r8gn.48xlarge+io2:2000:256000+io2:2000:100000"]).stdout;
     for part in [
         "EBS card 0: 240000 IOPS (16 KiB), 7500 MB/s",
         "alone 240000 IOPS",
@@ -322,8 +312,7 @@ fn caps_show_each_ebs_card() {
 #[test]
 fn caps_of_an_instance_alone_say_what_is_known() {
     let lab = Laboratory::new();
-    let output = lab.output(&["catalog", "caps", "m5.large"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &["catalog", "caps", "m5.large"]).stdout;
     for part in [
         "3600 IOPS (16 KiB) and 81.25 MB/s (128 KiB) last; 18750 IOPS and 593.75 MB/s",
         "at most 27, the root volume among them",
@@ -346,10 +335,7 @@ fn how_fast_a_vcpu_is_stands_beside_what_else_is_known_of_a_type() {
         assert_eq!(document["cpu_speed"]["basis"], "ecu", "{verb}");
         assert!(document["cpu_speed"]["apart"].as_f64().unwrap() > 0.0, "{verb}");
         assert!(json(&lab, &[verb, "r9g.large"])["cpu_speed"].is_null(), "{verb}");
-        let shown = |instance: &str| {
-            let output = lab.output(&["catalog", verb, instance]);
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        };
+        let shown = |instance: &str| lab.exits(0, &["catalog", verb, instance]).stdout;
         let text = shown("i2.2xlarge");
         assert!(text.contains("each vCPU: 0.730 (AWS's ECU / vCPU, within a factor of "), "{text}");
         assert!(text.contains("; 1 is a vCPU of m5.2xlarge"), "{text}");
@@ -368,8 +354,7 @@ fn two_configurations_and_their_difference() {
     assert!((usd("/difference/usd_per_month") - (to - from)).abs() < 1e-6);
     assert_eq!(reported["difference"]["rows"][0]["kind"], "instances");
     assert_eq!(usd("/from/data_per_node/0/bytes"), 500e9);
-    let output = lab.output(&[&["catalog"], arguments.as_slice()].concat());
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = lab.exits(0, &[&["catalog"], arguments.as_slice()].concat()).stdout;
     for part in [
         "A: m5.large+gp3:1000GiB*3",
         "B - A",
@@ -413,16 +398,9 @@ fn a_bill_with_terms_transfer_backups_and_a_price_of_ones_own() {
         .collect();
     // 3 % of 468 USD are 14.04, charged as 15.
     assert_eq!(lines, [("instances", 438.0), ("between_zones", 20.0), ("snapshots", 10.0), ("uplift", 15.0)]);
-    let text = lab.output(&[
-        "catalog",
-        "cost",
-        "i3.2xlarge",
-        "--purchase",
-        "3yr-partial-upfront",
-        "--price-date",
-        "2025-05-28",
-    ]);
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let text = lab
+        .exits(0, &["catalog", "cost", "i3.2xlarge", "--purchase", "3yr-partial-upfront", "--price-date", "2025-05-28"])
+        .stdout;
     assert!(
         text.contains("3 years of the reservations") && text.contains("the source of the price does not say"),
         "{text}"
@@ -452,8 +430,7 @@ concurrency = [8]
 duration_s = 10
 "#,
     );
-    let plan = lab.output(&["--format", "json", "plan", "xen.toml"]);
-    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let plan = lab.exits(0, &["--format", "json", "plan", "xen.toml"]).json();
     let notes = plan["notes"].as_array().unwrap();
     let note = notes.iter().find(|n| n["rule"] == "volume_above_instance").unwrap();
     assert_eq!(

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::support::{Laboratory, Said, two_equal};
+use crate::support::{Laboratory, Said, one_line, two_equal};
 
 const EXPERIMENT: &str = concat!("# Whose is faster?\n", two_equal!("", "duration_s = 45\nrepetitions = 3\n"));
 
 /// Status, stdout and the words of stderr.
 fn said(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String, String) {
     let Said { code, stdout, stderr } = Said::of(&mut lab.iopslab(arguments));
-    (code, stdout, stderr.split_whitespace().collect::<Vec<_>>().join(" "))
+    (code, stdout, one_line(&stderr))
 }
 
 #[test]

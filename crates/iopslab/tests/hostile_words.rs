@@ -72,18 +72,11 @@ fn what_two_runs_of_somebody_else_say_is_text_wherever_they_are_compared() {
     let run = simulated(&lab);
     received(&lab, &run, "before", "old");
     received(&lab, &run, "after", "new");
-    let compared = |more: &[&str]| {
-        let output = lab.output(&[&["compare", "before", "after"], more].concat());
-        let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        (output.status.code(), stdout, stderr)
-    };
-    let (code, markdown, stderr) = compared(&[]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let compared = |more: &[&str]| lab.exits(0, &[&["compare", "before", "after"], more].concat()).stdout;
+    let markdown = compared(&[]);
     is_only_text("a comment", &markdown);
     assert!(markdown.contains("environment.database.cpu_model: old"), "{markdown}");
-    let (code, document, _) = compared(&["--format", "json"]);
-    assert_eq!(code, Some(0));
-    is_shown("JSON", &document);
+    is_shown("JSON", &compared(&["--format", "json"]));
 
     // The step of the action, whose log a runner reads for commands: none is obeyed before it says so.
     let [summary, outputs] = ["summary.md", "outputs"].map(|name| lab.write(name, ""));

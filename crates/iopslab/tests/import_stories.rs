@@ -1,7 +1,5 @@
 //! Results of other tools become a run, and no more is concluded from them than they carry.
 
-use std::process::Output;
-
 use serde_json::Value;
 
 use crate::support::Laboratory;
@@ -12,10 +10,6 @@ const SCYLLA: &str = include_str!("../../../examples/ycsb-result.txt");
 const NOT_FOUND: &str = include_str!("../../imports/tests/real/ycsb-not-found.txt");
 const STRESS: &str = include_str!("../../imports/tests/real/cassandra-stress-scylla.txt");
 
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 /// The document of an import.
 fn imported(lab: &Laboratory, arguments: &[&str]) -> Value {
     let arguments = [&["import"], arguments, &["--format", "json"]].concat();
@@ -23,10 +17,9 @@ fn imported(lab: &Laboratory, arguments: &[&str]) -> Value {
 }
 
 fn refused(lab: &Laboratory, arguments: &[&str]) -> String {
-    let output = lab.output(&[&["import"], arguments].concat());
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    let stderr = lab.exits(2, &[&["import"], arguments].concat()).stderr;
     assert!(!lab.path().join("runs").exists(), "nothing is left of what was refused");
-    said(&output)
+    stderr
 }
 
 /// 100,000 reads at so many operations a second, on 32 threads.
@@ -92,12 +85,11 @@ fn one_file_states_what_it_states_and_no_limit() {
     for arguments in [["report", &run, "--verify"].as_slice(), &["compare", &run, &run]] {
         lab.exits(0, arguments);
     }
-    let resumed = lab.output(&["run", "--resume", &run]);
-    assert_eq!(resumed.status.code(), Some(2));
-    assert!(said(&resumed).contains("was imported"), "{}", said(&resumed));
-    let sized = lab.output(&["size", &run, "--throughput", "1000", "--read-share", "0.5", "--data", "10GB"]);
-    assert_eq!(sized.status.code(), Some(2), "{}", String::from_utf8_lossy(&sized.stdout));
-    assert!(said(&sized).contains("was imported: what an operation takes"), "{}", said(&sized));
+    let resumed = lab.exits(2, &["run", "--resume", &run]).stderr;
+    assert!(resumed.contains("was imported"), "{resumed}");
+    let size = ["size", &run, "--throughput", "1000", "--read-share", "0.5", "--data", "10GB"];
+    let sized = lab.exits(2, &size).stderr;
+    assert!(sized.contains("was imported: what an operation takes"), "{sized}");
 }
 
 /// A count, the returns and the throughput of one file say the same, or it is not to be used.
@@ -195,8 +187,8 @@ fn latencies_of_a_closed_loop_at_a_rate_are_no_response_times() {
     lab.write("c.txt", &ycsb(2_000.0).replace("-threads 32", "-target 2000"));
     let document = imported(&lab, &["c.txt", "--counted-from", "due", "--out", "stated"]);
     assert_eq!(document["cells"][0]["latency_us"]["read"]["p99"], 48_000.0);
-    let output = lab.output(&["import", "b.txt", "--counted-from", "sent", "--out", "contradicted"]);
-    assert!(said(&output).contains("b.txt: counted_from = \"sent\": the file shows \"due\""), "{}", said(&output));
+    let stderr = lab.exits(2, &["import", "b.txt", "--counted-from", "sent", "--out", "contradicted"]).stderr;
+    assert!(stderr.contains("b.txt: counted_from = \"sent\": the file shows \"due\""), "{stderr}");
 }
 
 #[test]

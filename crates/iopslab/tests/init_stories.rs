@@ -1,19 +1,12 @@
 //! Stories of `iopslab init`: from a few flags to a file that can be planned and run.
 
-use std::process::Output;
-
-use crate::support::Laboratory;
-use serde_json::Value;
+use crate::support::{Laboratory, Said};
 
 const TODAY: [&str; 2] = ["--current", "r6i.2xlarge+gp3:500GiB"];
 const CANDIDATE: [&str; 2] = ["--candidate", "r6i.2xlarge+gp3:500GiB:12000:300"];
 
-fn init(lab: &Laboratory, more: &[&str]) -> Output {
-    lab.output(&[&["init"][..], &TODAY, &CANDIDATE, more].concat())
-}
-
-fn words(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+fn init(lab: &Laboratory, code: i32, more: &[&str]) -> Said {
+    lab.exits(code, &[&["init"][..], &TODAY, &CANDIDATE, more].concat())
 }
 
 #[test]
@@ -31,9 +24,7 @@ fn what_init_writes_can_be_planned_and_run() {
     ];
     for (n, flags) in sets.iter().enumerate() {
         let file = format!("own-{n}.toml");
-        let output = init(&lab, &[*flags, &["--out", file.as_str()]].concat());
-        assert!(output.status.success(), "{flags:?}: {}", words(&output));
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said = init(&lab, 0, &[*flags, &["--out", file.as_str()]].concat()).stdout;
         assert!(said.contains(&format!("next: iopslab plan {file}")), "{said}");
         let plan = lab.exits(0, &["plan", &file, "--format", "json"]).json();
         assert_eq!(plan["plan"]["experiment"], format!("own-{n}"));
@@ -57,18 +48,15 @@ fn what_init_writes_can_be_planned_and_run() {
 #[test]
 fn a_dash_prints_and_a_file_is_replaced_only_by_force() {
     let lab = Laboratory::new();
-    let printed = init(&lab, &["--out", "-"]);
-    assert!(printed.status.success(), "{}", words(&printed));
-    let text = String::from_utf8(printed.stdout).unwrap();
+    let text = init(&lab, 0, &["--out", "-"]).stdout;
     assert!(text.starts_with("#:schema ") && text.contains("[[configuration]]"), "{text}");
     assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0, "nothing is written");
 
     lab.write("mine.toml", "mine");
-    let refused = init(&lab, &["--out", "mine.toml"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(words(&refused).contains("mine.toml is there already"), "{}", words(&refused));
+    let refused = init(&lab, 2, &["--out", "mine.toml"]).stderr;
+    assert!(refused.contains("mine.toml is there already"), "{refused}");
     assert_eq!(std::fs::read_to_string(lab.path().join("mine.toml")).unwrap(), "mine");
-    assert!(init(&lab, &["--out", "mine.toml", "--force"]).status.success());
+    init(&lab, 0, &["--out", "mine.toml", "--force"]);
     assert!(std::fs::read_to_string(lab.path().join("mine.toml")).unwrap().contains("name = \"mine\""));
 }
 
@@ -82,9 +70,8 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
         (&["--candidate", "r6i.2xlarge+gp2:9GiB+gp2:9GiB+gp2:9GiB"], "a data volume and a commit-log volume"),
         (&["--candidate", "r6i.2xlarge+gp3:500GiB:99000"], "99000"),
     ] {
-        let output = init(&lab, flags);
-        assert_eq!(output.status.code(), Some(2), "{flags:?}");
-        assert!(words(&output).contains(reason), "{flags:?}: {}", words(&output));
+        let stderr = init(&lab, 2, flags).stderr;
+        assert!(stderr.contains(reason), "{flags:?}: {stderr}");
     }
     for (flags, reasons) in [
         (&["--p99", "10"][..], ["--p99 10 without --rate", "for example --rate 5000 --p99 10"]),
@@ -97,16 +84,14 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
         (&["--nodes", "2", "--consistency", "three"], ["consistency `three` waits for 3 replicas", "keeps 2"]),
         (&["--consistency", "quorums"], ["`quorums` is no consistency level", "quorum"]),
     ] {
-        let output = init(&lab, flags);
-        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        let stderr = init(&lab, 2, flags).stderr;
         for reason in reasons {
-            assert!(words(&output).contains(reason), "{flags:?}: {}", words(&output));
+            assert!(stderr.contains(reason), "{flags:?}: {stderr}");
         }
     }
     // Nobody to ask.
-    let output = lab.output(&["init"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(words(&output).contains("--current and at least one --candidate are missing"), "{}", words(&output));
+    let stderr = lab.exits(2, &["init"]).stderr;
+    assert!(stderr.contains("--current and at least one --candidate are missing"), "{stderr}");
     assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0);
 }
 
@@ -115,16 +100,11 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
 #[test]
 fn a_demand_and_a_bound_on_latency_are_in_force_and_a_model_is_named() {
     let lab = Laboratory::new();
-    let planned = |file: &str| -> Value {
-        let planned = lab.output(&["plan", file, "--format", "json"]);
-        assert!(planned.status.success(), "{}", words(&planned));
-        serde_json::from_slice(&planned.stdout).unwrap()
-    };
-    let demand = init(&lab, &["--demand", "5000", "--out", "demand.toml"]);
-    assert!(demand.status.success(), "{}", words(&demand));
-    assert!(words(&demand).contains("note: one node is measured"), "{}", words(&demand));
-    let cluster = init(&lab, &["--demand", "5000", "--nodes", "3", "--out", "cluster.toml"]);
-    assert!(!words(&cluster).contains("one node is measured"), "{}", words(&cluster));
+    let planned = |file: &str| lab.exits(0, &["plan", file, "--format", "json"]).json();
+    let demand = init(&lab, 0, &["--demand", "5000", "--out", "demand.toml"]).stderr;
+    assert!(demand.contains("note: one node is measured"), "{demand}");
+    let cluster = init(&lab, 0, &["--demand", "5000", "--nodes", "3", "--out", "cluster.toml"]).stderr;
+    assert!(!cluster.contains("one node is measured"), "{cluster}");
     let placement = &planned("cluster.toml")["setups"][0]["placement"];
     assert_eq!((&placement["nodes"], &placement["replication_factor"]), (&3.into(), &3.into()));
     let objective = &planned("demand.toml")["plan"]["objective"];
@@ -138,13 +118,12 @@ fn a_demand_and_a_bound_on_latency_are_in_force_and_a_model_is_named() {
         let file = format!("{name}.toml");
         let flags =
             ["init", "--current", current, "--candidate", candidate, "--rate", "500", "--p99", "10", "--out", &file];
-        let output = lab.output(&flags);
-        assert!(output.status.success(), "{}", words(&output));
+        let stderr = lab.exits(0, &flags).stderr;
         let plan = planned(&file);
         let scaled = plan["plan"]["place"]["emulated"]["model"]["scale"].as_f64().unwrap() > 1.0;
         let bounds = plan["plan"]["objective"]["latency"].as_array().unwrap();
         // One vCPU fits any machine that builds this.
         assert_eq!((scaled, bounds.len()), (name == "large", 1), "{plan}");
-        assert_eq!(words(&output).contains("note: p99_ms = 10 is judged in a 1:"), scaled, "{}", words(&output));
+        assert_eq!(stderr.contains("note: p99_ms = 10 is judged in a 1:"), scaled, "{stderr}");
     }
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Exits, Laboratory};
+use support::{Exits, Laboratory, one_line};
 
 const SIMULATED: &str = include_str!("../../../examples/simulated.toml");
 
@@ -37,8 +37,7 @@ fn what_the_plan_says_of_short_trials_is_what_the_run_finds() {
     let lab = Laboratory::new();
     for (duration_s, short) in [(39, true), (120, false)] {
         lab.write("own.toml", &simulated(duration_s, 3));
-        let planned = lab.output(&["plan", "own.toml", "--format", "json"]);
-        let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+        let plan = lab.exits(0, &["plan", "own.toml", "--format", "json"]).json();
         let notes = of_rule(&plan["notes"], "trials_too_short");
         // A directory of its own: both may begin in the same second.
         let out = format!("runs-{duration_s}");
@@ -63,8 +62,7 @@ fn a_plan_warns_of_what_cannot_be_tested_and_of_what_this_machine_cannot_carry()
     // More CPUs than any machine of today.
     let large = one.replace("vcpus = 4,", "vcpus = 1000,");
     lab.write("own.toml", &large);
-    let said = lab.exits(0, &["plan", "own.toml"]).stdout;
-    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&lab.exits(0, &["plan", "own.toml"]).stdout);
     assert!(said.contains("note: repetitions = 1: figures without intervals"), "{said}");
     assert!(said.contains("note: CPUs of the database at scale 1:"), "{said}");
     assert!(said.contains("so that iopslab run refuses this here"), "{said}");
@@ -97,9 +95,7 @@ fn the_price_of_a_cluster_in_several_zones_says_that_traffic_between_them_is_lef
     let three = include_str!("../../../examples/three-nodes.toml");
     let said = |text: &str| {
         lab.write("own.toml", text);
-        let planned = lab.output(&["plan", "own.toml"]);
-        let said = String::from_utf8_lossy(&planned.stdout);
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = one_line(&lab.exits(0, &["plan", "own.toml"]).stdout);
         assert!(said.contains("Money at full scale"), "{said}");
         said.contains("uplift 0 %, traffic between zones is not priced.")
     };
@@ -111,15 +107,13 @@ fn the_price_of_a_cluster_in_several_zones_says_that_traffic_between_them_is_lef
 
 /// Hours for which a file's machines on AWS are planned.
 fn hours_on_aws(lab: &Laboratory, file: &str) -> f64 {
-    let planned = lab.output(&["plan", file, "--provider", "aws", "--format", "json"]);
-    let document: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let document = lab.exits(0, &["plan", file, "--provider", "aws", "--format", "json"]).json();
     document["aws"]["hours"].as_f64().unwrap()
 }
 
 /// What a file's plan on AWS says, in one line.
 fn said_on_aws(lab: &Laboratory, file: &str) -> String {
-    let planned = lab.output(&["plan", file, "--provider", "aws"]);
-    String::from_utf8_lossy(&planned.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&String::from_utf8_lossy(&lab.output(&["plan", file, "--provider", "aws"]).stdout))
 }
 
 #[test]
@@ -190,8 +184,7 @@ fn a_plan_on_aws_says_which_configurations_share_a_volume_and_counts_the_hours_o
     // One repetition more, and AWS would not do it.
     lab.write("more.toml", &format!("{text}pair_volumes = \"modify\"\n").replace("repetitions = 4", "repetitions = 5"));
     let refused = lab.exits(2, &["plan", "more.toml", "--provider", "aws"]).stderr;
-    let words: Vec<&str> = refused.split_whitespace().filter(|word| *word != "│").collect();
-    assert!(words.join(" ").contains("would be modified 5 times, 1 in each of 5 repetitions"), "{refused}");
+    assert!(one_line(&refused).contains("would be modified 5 times, 1 in each of 5 repetitions"), "{refused}");
 }
 
 #[test]
@@ -199,12 +192,9 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
     let lab = Laboratory::new();
     let two = include_str!("../../../examples/two-volumes.toml");
     lab.write("two.toml", two);
-    let planned = lab.output(&["plan", "two.toml"]);
-    let said = String::from_utf8_lossy(&planned.stdout);
-    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&lab.exits(0, &["plan", "two.toml"]).stdout);
     assert!(said.contains("data: 2 x gp3 500 GiB"), "{said}");
-    let planned = lab.output(&["plan", "two.toml", "--format", "json"]);
-    let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let plan = lab.exits(0, &["plan", "two.toml", "--format", "json"]).json();
     let money = plan["plan"]["money"]["configurations"].as_array().unwrap();
     let of = |name: &str| money.iter().find(|m| m["configuration"] == name).unwrap();
     let usd = |name: &str| of(name)["usd_per_month"].as_f64().unwrap();
@@ -227,12 +217,7 @@ fn a_plan_says_how_many_volumes_hold_the_data_and_that_two_small_ones_cost_what_
 fn a_plan_says_that_volumes_are_striped_and_whether_this_machine_can() {
     let lab = Laboratory::new();
     lab.write("raid.toml", include_str!("plans/raid.toml"));
-    let said = |arguments: &[&str]| {
-        let planned = lab.output(arguments);
-        assert!(planned.status.success(), "{}", String::from_utf8_lossy(&planned.stderr));
-        let text = String::from_utf8_lossy(&planned.stdout).into_owned();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
+    let said = |arguments: &[&str]| one_line(&lab.exits(0, arguments).stdout);
     let reported = said(&["plan", "raid.toml"]);
     for words in [
         "data: 2 x gp3 500 GiB, RAID 0, chunks of 256 KiB; each of them:",
@@ -297,8 +282,7 @@ fn a_simulated_run_shows_each_data_volume() {
 fn a_plan_says_with_what_backlog_trials_begin_and_a_simulation_refuses_it() {
     let lab = Laboratory::new();
     lab.write("own.toml", include_str!("../../../examples/backlog.toml"));
-    let said = lab.exits(0, &["plan", "own.toml"]).stdout;
-    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&lab.exits(0, &["plan", "own.toml"]).stdout);
     for name in ["behind", "behind_lcs", "behind_ucs"] {
         let words = format!("Backlog of {name}: 8 SSTables of 18750 overwritten records beside its data set at rest");
         assert!(said.contains(&words), "{said}");
@@ -333,9 +317,7 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
     // A quarter of 32 GiB, divided by 16.
     assert!(said.contains("512 MiB") && said.contains("shared_buffers") && !said.contains(" heap"), "{said}");
 
-    let simulated = lab.output(&["run", "own.toml", "--provider", "simulated"]);
-    let refused = String::from_utf8_lossy(&simulated.stderr).into_owned();
-    assert_eq!(simulated.status.code(), Some(2), "{refused}");
+    let refused = lab.exits(2, &["run", "own.toml", "--provider", "simulated"]).stderr;
     assert!(refused.contains("what is simulated is Apache Cassandra"), "{refused}");
 
     // What they take more is what the page cache has less, and it costs nothing.
@@ -404,9 +386,8 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     let lab = Laboratory::new();
     lab.write("own.toml", include_str!("../../../examples/quickstart.toml"));
     let curve = |more: &[&str]| {
-        let output = lab.output(&[&["plan", "own.toml", "--cache-curve", "--format", "json"], more].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let document =
+            lab.exits(0, &[&["plan", "own.toml", "--cache-curve", "--format", "json"], more].concat()).json();
         let curves = document["cache_curves"].as_array().unwrap().clone();
         assert_eq!((curves.len(), &curves[0]["workload"]), (1, &"read-heavy".into()), "{document}");
         assert_eq!(document["scale"], 16.0);
@@ -430,9 +411,9 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
     let (_, expiring) = curve(&["--cache-policy", "aside", "--cache-ttl-s", "60", "--cache-rate", "20000"])[10];
     assert!((expiring - 1.6 / 2.6).abs() < 0.01, "{expiring}");
 
-    let shown = lab.output(&["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]);
-    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown =
+        lab.exits(0, &["plan", "own.toml", "--cache-curve", "--cache-ttl-s", "60", "--cache-rate", "20000"]).stdout;
+    let flat = one_line(&shown);
     let head = "read-heavy: 600,000 records of the 1:16 model (9,600,000 at full size) of 1,130 B with key, header and \
                 lengths of fields, in chunks of 1,184 B; writes: invalidate; TTL 60 s";
     assert!(flat.contains(head) && flat.contains("Hit ratio"), "{shown}");
@@ -450,9 +431,8 @@ fn a_plan_says_what_a_cache_before_the_database_would_find() {
         (&["--cache-curve", "--cache-rate", "0"], "`0` is no number above 0"),
         (&["--cache-curve", "--cache-policy", "back"], "`back` is none of aside, invalidate, write_through"),
     ] {
-        let stderr = lab.exits(2, &[&["plan", "own.toml"], more].concat()).stderr;
-        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(part), "{more:?}: {stderr}");
+        let stderr = one_line(&lab.exits(2, &[&["plan", "own.toml"], more].concat()).stderr);
+        assert!(stderr.contains(part), "{more:?}: {stderr}");
     }
 }
 
@@ -465,10 +445,9 @@ fn a_curve_of_records_that_stand_for_more_is_refused_with_what_to_ask_instead() 
     assert_eq!(all.matches(stated).count(), 1, "{all}");
     let fewer = all.replace(stated, "records = 960_000\nstands_for_records = 9_600_000");
     lab.write("own.toml", &fewer);
-    let refused = lab.exits(2, &["plan", "own.toml", "--cache-curve"]).stderr;
-    let said = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&lab.exits(2, &["plan", "own.toml", "--cache-curve"]).stderr);
     let why = "[dataset] stands_for_records = 9600000: a curve of records = 960000 would be that of another data set";
-    assert!(said.contains(why) && said.contains("--set dataset.records=9600000"), "{refused}");
+    assert!(said.contains(why) && said.contains("--set dataset.records=9600000"), "{said}");
 
     let advised = ["plan", "own.toml", "--cache-curve", "--set", "dataset.records=9600000"];
     let curve = lab.exits(0, &advised).stdout;
@@ -483,8 +462,7 @@ fn a_plan_says_what_workloads_are_and_the_page_caches_that_they_will_have() {
     let text = include_str!("../../../examples/quickstart.toml");
     let planned = |text: &str| {
         lab.write("own.toml", text);
-        let said = lab.iopslab(&["plan", "own.toml"]).env("COLUMNS", "200").exits(0).stdout;
-        said.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&lab.iopslab(&["plan", "own.toml"]).env("COLUMNS", "200").exits(0).stdout)
     };
     let said = planned(text);
     assert!(said.contains("Workloads: read-heavy: 80 % read, 20 % update, uniform keys Data set"), "{said}");
@@ -531,20 +509,18 @@ fn a_plan_of_a_snapshot_names_its_tables_and_refuses_a_schema_that_differs() {
          columns.shopper = { kind = \"sequence\" }\n[load]\nconcurrency = [1]\nduration_s = 30\n\
          [provider.local]\nheap_mib = 256\n",
     );
-    let planned = lab.exits(0, &["plan", "own.toml"]);
-    let said = planned.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&lab.exits(0, &["plan", "own.toml"]).stdout);
     assert!(said.contains("Data set from the snapshot") && said.contains("carts: 1 SSTable in 1 folder"), "{said}");
 
     lab.write("shop.cql", &script.replace("amount int", "amount bigint"));
-    let refused = lab.exits(2, &["plan", "own.toml"]);
-    let said = refused.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&lab.exits(2, &["plan", "own.toml"]).stderr);
     assert!(said.contains("carts.amount is int here and bigint in the script"), "{said}");
     assert!(said.contains("schema.cql:3"), "{said}");
 
     lab.write("shop.cql", script);
     std::os::unix::fs::symlink("/etc/passwd", carts.join("nb-2-big-Data.db")).unwrap();
     let refused = lab.output(&["plan", "own.toml"]);
-    let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&String::from_utf8_lossy(&refused.stderr));
     assert!(!refused.status.success() && said.contains("a snapshot has no links"), "{said}");
 }
 
@@ -559,7 +535,7 @@ fn a_plan_names_the_cache_that_is_killed_and_refuses_one_that_is_not_there() {
                     for_s = 5\n[provider.local]\nheap_mib = 256\n";
         lab.write("own.toml", &text.replace("[[workload]]", &format!("{tier}[[workload]]")));
         let planned = lab.exits(code, &["plan", "own.toml"]);
-        format!("{} {}", planned.stdout, planned.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&format!("{} {}", planned.stdout, planned.stderr))
     };
     let said = plan(0, "cache_tier = { memory_gib = 1, instance = \"r7g.large\" }\n");
     let planned = "In each trial: cache-kill of cache node 1 at 20 s for 5 s; every acknowledged write is read back";
@@ -585,7 +561,7 @@ fn a_plan_with_a_compaction_beside_own_statements_says_that_and_no_more() {
          partitions = 1000\n[load]\nconcurrency = [1]\nduration_s = 30\n\
          [[fault]]\nkind = \"compaction\"\nat_s = 10\n[provider.local]\nheap_mib = 256\n",
     );
-    let said = lab.exits(0, &["plan", "own.toml"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(&lab.exits(0, &["plan", "own.toml"]).stdout);
     let planned = "In each trial: compaction on node 1 at 10 s";
     assert!(said.contains(planned) && !said.contains("acknowledged write"), "{said}");
 }

@@ -46,19 +46,18 @@ impl Story {
         std::fs::set_permissions(&terraform, std::fs::Permissions::from_mode(0o755)).unwrap();
         lab.write("fails", "");
         let story = Self { lab };
-        let (code, stderr) = story.ask(&["run", "own.toml", "--provider", "aws", "--yes"]);
-        assert_eq!(code, Some(1), "{stderr}");
+        let stderr = story.ask(1, &["run", "own.toml", "--provider", "aws", "--yes"]);
         assert!(story.directory().join("asked").exists(), "{stderr}");
         std::fs::remove_file(story.lab.path().join("fails")).unwrap();
         std::fs::remove_file(story.lab.path().join("called")).unwrap();
         story
     }
 
-    /// Exit code and stderr.
-    fn ask(&self, arguments: &[&str]) -> (Option<i32>, String) {
+    /// Stderr of a command that has to exit with this code.
+    #[track_caller]
+    fn ask(&self, code: i32, arguments: &[&str]) -> String {
         let terraform = self.lab.path().join("terraform");
-        let output = self.lab.iopslab(arguments).env("IOPSLAB_TERRAFORM", terraform).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        self.lab.iopslab(arguments).env("IOPSLAB_TERRAFORM", terraform).exits(code).stderr
     }
 
     fn run(&self) -> String {
@@ -70,8 +69,9 @@ impl Story {
         self.lab.run_directory().join("terraform")
     }
 
-    fn destroy(&self) -> (Option<i32>, String) {
-        self.ask(&["destroy", &self.run()])
+    #[track_caller]
+    fn destroy(&self, code: i32) -> String {
+        self.ask(code, &["destroy", &self.run()])
     }
 
     /// Whether Terraform was asked to make or remove anything.
@@ -94,16 +94,14 @@ fn a_backend_that_a_run_came_with_is_not_obeyed() {
     } } } });
     let sent = story.directory().join("backend.tf.json");
     std::fs::write(&sent, evil.to_string()).unwrap();
-    let (code, stderr) = story.destroy();
-    assert_eq!(code, Some(0), "{stderr}");
+    story.destroy(0);
     assert!(story.noted("called").contains("\ndestroy "), "{}", story.noted("called"));
     assert_eq!(story.noted("obeyed"), "");
 
     let story = Story::begun();
     std::fs::write(story.directory().join("backend.tf.json"), evil.to_string()).unwrap();
     story.lab.write("fails", "");
-    let (code, stderr) = story.ask(&["run", "--resume", &story.run(), "--yes"]);
-    assert_eq!(code, Some(1), "{stderr}");
+    story.ask(1, &["run", "--resume", &story.run(), "--yes"]);
     assert!(story.noted("called").contains("\napply "), "{}", story.noted("called"));
     assert_eq!(story.noted("obeyed"), "");
 }
@@ -118,8 +116,7 @@ fn modules_that_a_run_came_with_are_not_obeyed() {
         let sent = story.directory().join(name);
         std::fs::write(&sent, evil).unwrap();
         for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
-            let (code, stderr) = story.ask(arguments);
-            assert_eq!(code, Some(1), "{stderr}");
+            let stderr = story.ask(1, arguments);
             assert!(stderr.contains(name) && stderr.contains("Terraform would obey it"), "{stderr}");
         }
         std::fs::remove_file(&sent).unwrap();
@@ -138,8 +135,7 @@ fn modules_that_a_run_came_with_are_not_obeyed() {
             std::fs::write(story.directory().join(name), evil).unwrap();
         }
         std::fs::remove_file(story.lab.path().join("modules")).unwrap();
-        let (code, stderr) = story.ask(arguments);
-        assert_eq!(code, Some(expected), "{stderr}");
+        let stderr = story.ask(expected, arguments);
         assert_eq!(story.noted("modules"), own.concat(), "{arguments:?}: {stderr}");
         // Nothing stands in the way of the second.
         let _ = std::fs::remove_file(&fails);
@@ -156,10 +152,9 @@ fn plugins_that_a_run_came_with_are_not_started_whoever_stands_there() {
     std::fs::create_dir_all(story.directory().join(".terraform/modules")).unwrap();
     std::fs::write(story.directory().join(".terraform/modules/modules.json"), "{}").unwrap();
     let mut shell = Command::new("sleep").arg("600").current_dir(story.directory()).spawn().unwrap();
-    let (code, stderr) = story.destroy();
+    story.destroy(0);
     shell.kill().unwrap();
     shell.wait().unwrap();
-    assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(story.noted("obeyed"), "");
 }
 
@@ -172,15 +167,13 @@ fn what_would_choose_another_terraform_is_refused_by_its_name() {
         let sent = story.lab.run_directory().join(name);
         std::fs::write(&sent, "terraform path:/srv/evil\n").unwrap();
         for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
-            let (code, stderr) = story.ask(arguments);
-            assert_eq!(code, Some(1), "{stderr}");
+            let stderr = story.ask(1, arguments);
             assert!(stderr.contains(name) && stderr.contains("what is started as Terraform"), "{stderr}");
         }
         std::fs::remove_file(&sent).unwrap();
     }
     assert!(!story.noted("called").contains("init"), "{}", story.noted("called"));
-    let (code, stderr) = story.destroy();
-    assert_eq!(code, Some(0), "{stderr}");
+    story.destroy(0);
 }
 
 #[test]
@@ -217,13 +210,12 @@ fn a_terraform_that_is_at_work_is_waited_for() {
     let lock = std::fs::OpenOptions::new().append(true).open(story.directory().join("at-work")).unwrap();
     lock.lock().unwrap();
     std::thread::scope(|scope| {
-        let destroyed = scope.spawn(|| story.destroy());
+        let destroyed = scope.spawn(|| story.destroy(0));
         std::thread::sleep(Duration::from_secs(2));
         assert!(used.exists() && !destroyed.is_finished());
         assert!(!story.noted("called").contains("init"));
         lock.unlock().unwrap();
-        let (code, stderr) = destroyed.join().unwrap();
-        assert_eq!(code, Some(0), "{stderr}");
+        destroyed.join().unwrap();
     });
     assert!(story.noted("called").contains("\ndestroy "));
 }
@@ -247,15 +239,13 @@ fn where_machines_are_taken_away_is_what_the_experiment_says() {
     let whole = std::fs::read(&plan).unwrap();
     for (forge, place) in forged {
         change(&plan, forge);
-        let (code, stderr) = story.destroy();
-        assert_eq!(code, Some(2), "{stderr}");
+        let stderr = story.destroy(2);
         assert!(stderr.contains(&format!("plan.json: {place} is not what its experiment.toml comes to")), "{stderr}");
         assert!(stderr.contains("iopslab clean --aws"), "{stderr}");
         std::fs::write(&plan, &whole).unwrap();
     }
     assert_eq!(story.noted("called"), "");
-    let (code, stderr) = story.destroy();
-    assert_eq!(code, Some(0), "{stderr}");
+    story.destroy(0);
 }
 
 fn state(kind: &str, name: &str, plugin: &str, run: &str) -> String {
@@ -288,16 +278,14 @@ fn a_state_that_names_what_the_run_did_not_make_is_refused_by_address() {
     ] {
         // In the directory: Terraform is not even started.
         std::fs::write(&here, &state).unwrap();
-        let (code, stderr) = story.destroy();
-        assert_eq!(code, Some(1), "{stderr}");
+        let stderr = story.destroy(1);
         assert!(stderr.contains(words), "{stderr}");
         assert_eq!(story.noted("called"), "", "{words}");
         std::fs::remove_file(&here).unwrap();
         // Where Terraform alone can look.
         std::fs::write(&elsewhere, &state).unwrap();
         for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
-            let (code, stderr) = story.ask(arguments);
-            assert_eq!(code, Some(1), "{stderr}");
+            let stderr = story.ask(1, arguments);
             assert!(stderr.contains(words), "{stderr}");
             assert!(story.noted("called").contains("state pull"), "{}", story.noted("called"));
             assert!(!story.has_changed_anything(), "{words}: {}", story.noted("called"));
@@ -305,8 +293,7 @@ fn a_state_that_names_what_the_run_did_not_make_is_refused_by_address() {
         std::fs::remove_file(&elsewhere).unwrap();
         std::fs::remove_file(story.lab.path().join("called")).unwrap();
     }
-    let (code, stderr) = story.destroy();
-    assert_eq!(code, Some(0), "{stderr}");
+    story.destroy(0);
     // No plug-in but that of the lock file.
     assert!(
         story.noted("called").contains("init -input=false -no-color -lockfile=readonly"),
@@ -330,15 +317,13 @@ fn what_has_not_the_tag_of_the_run_on_aws_is_not_removed() {
     for tags in [json!({}), json!({ "Name": "prod" }), json!({ "iopslab:run": "another-run" })] {
         planned(tags);
         for arguments in [&["destroy", &story.run()][..], &["run", "--resume", &story.run(), "--yes"]] {
-            let (code, stderr) = story.ask(arguments);
-            assert_eq!(code, Some(1), "{stderr}");
+            let stderr = story.ask(1, arguments);
             assert!(stderr.contains("has aws_instance.machine, which belongs to iopslab:run = "), "{stderr}");
             assert!(!story.has_changed_anything(), "{}", story.noted("called"));
         }
     }
     planned(json!({ "iopslab:run": run }));
-    let (code, stderr) = story.destroy();
-    assert_eq!(code, Some(0), "{stderr}");
+    story.destroy(0);
     // What was looked at is what is done.
     let called = story.noted("called");
     let last = called.lines().rev().take(3).collect::<Vec<_>>();
@@ -359,8 +344,7 @@ fn machines_that_are_made_have_keys_that_were_in_no_run_that_was_received() {
     let resumed = |story: &Story| {
         let before = keys(story);
         story.lab.write("fails", "");
-        let (code, stderr) = story.ask(&["run", "--resume", &story.run(), "--yes"]);
-        assert_eq!(code, Some(1), "{stderr}");
+        story.ask(1, &["run", "--resume", &story.run(), "--yes"]);
         assert!(story.noted("called").contains("\napply "), "{}", story.noted("called"));
         let after = keys(story);
         [before[0] == after[0], before[1] == after[1]]
@@ -384,8 +368,7 @@ fn machines_that_are_made_have_keys_that_were_in_no_run_that_was_received() {
     // The keys would be made on AWS: nothing there has them.
     let story = stands("create");
     let before = keys(&story);
-    let (code, stderr) = story.ask(&["run", "--resume", &story.run(), "--yes"]);
-    assert_eq!(code, Some(1), "{stderr}");
+    let stderr = story.ask(1, &["run", "--resume", &story.run(), "--yes"]);
     assert!(stderr.contains("has other keys than what stands"), "{stderr}");
     let after = keys(&story);
     assert!(before[0] != after[0] && before[1] != after[1]);
@@ -399,8 +382,7 @@ fn a_run_that_takes_the_name_of_another_is_refused() {
     let whole = std::fs::read(&environment).unwrap();
     for name in ["prod-20261120T221500Z", "../quickstart-20261120T221500Z", "quickstart"] {
         change(&environment, |facts| facts["run"] = json!(name));
-        let (code, stderr) = story.destroy();
-        assert_eq!(code, Some(2), "{stderr}");
+        let stderr = story.destroy(2);
         assert!(stderr.contains("is not what a run of quickstart is called"), "{stderr}");
         assert_eq!(story.noted("called"), "");
     }
@@ -408,11 +390,9 @@ fn a_run_that_takes_the_name_of_another_is_refused() {
     change(&environment, |facts| drop(facts.as_object_mut().unwrap().remove("run")));
     let renamed = story.lab.path().join("prod");
     std::fs::rename(story.lab.run_directory(), &renamed).unwrap();
-    let (code, stderr) = story.ask(&["destroy", renamed.to_str().unwrap()]);
-    assert_eq!(code, Some(2), "{stderr}");
+    story.ask(2, &["destroy", renamed.to_str().unwrap()]);
     assert_eq!(story.noted("called"), "");
     // A copy under any name knows how it began.
     std::fs::write(renamed.join("environment.json"), whole).unwrap();
-    let (code, stderr) = story.ask(&["destroy", renamed.to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{stderr}");
+    story.ask(0, &["destroy", renamed.to_str().unwrap()]);
 }

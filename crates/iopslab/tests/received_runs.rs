@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::{Exits, Laboratory, two_equal};
+use crate::support::{Exits, Laboratory, Said, one_line, two_equal};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
@@ -17,8 +17,7 @@ const NO_HANG: Duration = Duration::from_secs(20);
 
 fn run(lab: &Laboratory, workload: &str) -> PathBuf {
     lab.write("x.toml", &EXPERIMENT.replace(READS, workload));
-    let (code, stderr) = ask(lab, &["run", "x.toml", "--provider", "simulated"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    ask(lab, 0, &["run", "x.toml", "--provider", "simulated"]);
     lab.run_directory()
 }
 
@@ -26,12 +25,13 @@ pub fn simulated(lab: &Laboratory) -> PathBuf {
     run(lab, READS)
 }
 
-/// Exit code and stderr.
-fn ask(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String) {
+/// Stderr of a command that has to exit with this code, and soon.
+#[track_caller]
+fn ask(lab: &Laboratory, code: i32, arguments: &[&str]) -> String {
     let began = Instant::now();
-    let output = lab.output(arguments);
+    let said = lab.exits(code, arguments);
     assert!(began.elapsed() < NO_HANG, "{arguments:?} took {:?}", began.elapsed());
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    said.stderr
 }
 
 pub fn change(path: &Path, change: impl FnOnce(&mut Value)) {
@@ -64,8 +64,7 @@ fn a_report_is_written_through_no_link_that_the_run_holds() {
             symlink(&own, run.join(format!(".{name}.{}", pid + next))).unwrap();
         }
     }
-    let (code, stderr) = ask(&lab, &["report", run.to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{stderr}");
+    ask(&lab, 0, &["report", run.to_str().unwrap()]);
     assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
     for name in ["analysis.json", "report.md", "report.html"] {
         let found = std::fs::symlink_metadata(run.join(name)).unwrap();
@@ -79,8 +78,7 @@ fn a_run_that_is_not_all_ones_own_does_not_go_on() {
     let whole = simulated(&lab);
     let own = lab.write("precious", "mine\nno newline");
     let refused = |run: &Path, words: &str| {
-        let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
-        assert_eq!(code, Some(2), "{stderr}");
+        let stderr = ask(&lab, 2, &["run", "--resume", run.to_str().unwrap()]);
         assert!(stderr.contains(words) && stderr.contains("is not all yours"), "{stderr}");
     };
     let linked = received(&lab, &whole, "linked");
@@ -100,8 +98,7 @@ fn a_run_that_is_not_all_ones_own_does_not_go_on() {
         refused(&strange, "plan.json belongs to user 65534");
     }
     let mine = received(&lab, &whole, "mine");
-    let (code, stderr) = ask(&lab, &["run", "--resume", mine.to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{stderr}");
+    ask(&lab, 0, &["run", "--resume", mine.to_str().unwrap()]);
 }
 
 /// A machine by SSH that is held to configurations, with this configuration of `ssh`.
@@ -120,8 +117,7 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     let lab = Laboratory::new();
     let whole = simulated(&lab);
     let refused = |run: &Path, words: &str| {
-        let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
-        assert_eq!(code, Some(2), "{stderr}");
+        let stderr = ask(&lab, 2, &["run", "--resume", run.to_str().unwrap()]);
         assert!(stderr.contains(words), "{stderr}");
     };
     let options = received(&lab, &whole, "options");
@@ -143,8 +139,7 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     change(&by_ssh.join("plan.json"), |plan| {
         plan["place"] = held_and_reached_by(&config);
     });
-    let (code, stderr) = ask(&lab, &["run", "--resume", by_ssh.to_str().unwrap()]);
-    assert_eq!(code, Some(2), "{stderr}");
+    ask(&lab, 2, &["run", "--resume", by_ssh.to_str().unwrap()]);
     assert!(!made.exists(), "a command of the received run was carried out");
 
     // Even where the received experiment names it itself: what is obeyed does not come in the run's directory.
@@ -152,8 +147,7 @@ fn what_the_experiment_does_not_say_is_not_obeyed() {
     let hosts = "[provider.hosts]\ndatabase = [{ ssh = \"db1\", address = \"192.0.2.1\" }]\nclient = [\"client1\"]\n\
                  ssh_config = \"ssh_config\"\nlimits = true\n";
     std::fs::write(by_ssh.join("experiment.toml"), format!("{experiment}{hosts}")).unwrap();
-    let (code, stderr) = ask(&lab, &["run", "--resume", by_ssh.to_str().unwrap()]);
-    assert_eq!(code, Some(2), "{stderr}");
+    let stderr = ask(&lab, 2, &["run", "--resume", by_ssh.to_str().unwrap()]);
     assert!(stderr.contains("which lies in the run's own directory"), "{stderr}");
     assert!(!made.exists(), "a command of the received run was carried out");
 }
@@ -177,8 +171,7 @@ fn a_file_that_somebody_else_could_exchange_is_not_obeyed() {
             plan["seed"] = json!(4_711);
             plan["place"] = held_and_reached_by(config);
         });
-        let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
-        assert_eq!(code, Some(2), "{stderr}");
+        let stderr = ask(&lab, 2, &["run", "--resume", run.to_str().unwrap()]);
         assert!(!made.exists(), "a command of the received run was carried out");
         stderr
     };
@@ -239,8 +232,7 @@ fn a_run_is_its_users_own_whatever_the_umask_allows() {
     shell.current_dir(lab.path()).exits(0);
     let run = lab.run_directory();
     std::fs::remove_dir_all(run.join("trials/b.reads.c32/2")).unwrap();
-    let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{stderr}");
+    ask(&lab, 0, &["run", "--resume", run.to_str().unwrap()]);
 }
 
 /// What an experiment names is frozen with it.
@@ -254,14 +246,12 @@ fn a_run_goes_on_without_the_file_that_its_experiment_named() {
     let run = run(&lab, "name = \"reads\"\nycsb = \"reads.properties\"");
     std::fs::remove_file(file).unwrap();
     std::fs::remove_dir_all(run.join("trials/b.reads.c32/2")).unwrap();
-    let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let stderr = ask(&lab, 0, &["run", "--resume", run.to_str().unwrap()]);
     assert!(stderr.contains("3 of 4 trials are done"), "{stderr}");
     change(&run.join("beside.json"), |beside| {
         beside["files"]["reads.properties"] = json!("readproportion=0.5\nupdateproportion=0.5\n");
     });
-    let (code, stderr) = ask(&lab, &["run", "--resume", run.to_str().unwrap()]);
-    assert_eq!(code, Some(2), "{stderr}");
+    let stderr = ask(&lab, 2, &["run", "--resume", run.to_str().unwrap()]);
     assert!(stderr.contains("plan.json: workloads.0"), "{stderr}");
 }
 
@@ -306,8 +296,7 @@ fn sizes_that_a_trial_announces_are_not_believed() {
     for (file, forge, reason) in forged {
         let before = std::fs::read(trial.join(file)).unwrap();
         forge(&trial.join(file));
-        let (code, stderr) = ask(&lab, &["report", run.to_str().unwrap()]);
-        assert_eq!(code, Some(0), "{stderr}");
+        ask(&lab, 0, &["report", run.to_str().unwrap()]);
         let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
         let invalid = &analysis["cells"][1]["trials_invalid"][0];
         assert!(invalid["reason"].as_str().unwrap().contains(reason), "{reason}: {invalid}");
@@ -327,30 +316,28 @@ fn no_file_of_a_run_makes_a_command_wait_or_reads_outside_of_it() {
     for file in ["plan.json", "journal.jsonl", "environment.json"] {
         let run = received(&lab, &whole, &format!("pipe-{file}"));
         pipe(&run.join(file));
-        let (code, stderr) = ask(&lab, &["report", run.to_str().unwrap()]);
-        assert!(matches!(code, Some(1 | 2)), "{file}: {stderr}");
+        let began = Instant::now();
+        let said = Said::of(&mut lab.iopslab(&["report", run.to_str().unwrap()]));
+        assert!(matches!(said.code, Some(1 | 2)) && began.elapsed() < NO_HANG, "{file}: {}", said.all());
     }
     let endless = received(&lab, &whole, "endless");
     std::fs::remove_file(endless.join("run.sha256")).unwrap();
     symlink("/dev/zero", endless.join("run.sha256")).unwrap();
-    let (code, stderr) = ask(&lab, &["report", endless.to_str().unwrap(), "--verify"]);
-    assert_eq!(code, Some(1), "{stderr}");
+    let stderr = ask(&lab, 1, &["report", endless.to_str().unwrap(), "--verify"]);
     assert!(stderr.contains("run.sha256: it is a symbolic link"), "{stderr}");
 
     // The hash of a file elsewhere would be confirmed, or denied.
     for outside in ["/etc/passwd", "../../../../../../../../etc/passwd"] {
         std::fs::remove_file(endless.join("run.sha256")).unwrap();
         std::fs::write(endless.join("run.sha256"), format!("{}  {outside}\n", "0".repeat(64))).unwrap();
-        let (code, stderr) = ask(&lab, &["report", endless.to_str().unwrap(), "--verify"]);
-        assert_eq!(code, Some(1), "{stderr}");
+        let stderr = ask(&lab, 1, &["report", endless.to_str().unwrap(), "--verify"]);
         assert!(stderr.contains("about a file of the run"), "{stderr}");
     }
 
     let large = received(&lab, &whole, "large");
     let file = std::fs::File::create(large.join("plan.json")).unwrap();
     file.set_len(109 << 20).unwrap();
-    let (code, stderr) = ask(&lab, &["report", large.to_str().unwrap()]);
-    assert_eq!(code, Some(2), "{stderr}");
+    let stderr = ask(&lab, 2, &["report", large.to_str().unwrap()]);
     assert!(stderr.contains("plan.json") && stderr.contains("bytes"), "{stderr}");
 }
 
@@ -384,10 +371,7 @@ fn what_others_have_written_is_shown_and_never_sent() {
     let question = format!("name = \"story\"\nquestion = {}\n", json!(ATTACK));
     let asked = EXPERIMENT.replace("name = \"story\"\n", &question);
     lab.write("x.toml", &asked);
-    let output = lab.output(&["run", "x.toml", "--provider", "simulated"]);
-    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    is_shown("the end of a run", &(stdout + &stderr));
+    is_shown("the end of a run", &lab.exits(0, &["run", "x.toml", "--provider", "simulated"]).all());
 
     // Whoever sends a run may call it as they like, and its agents have said what they liked.
     let run = lab.run_directory();
@@ -399,16 +383,13 @@ fn what_others_have_written_is_shown_and_never_sent() {
         record["log_tail"] = json!([ATTACK]);
     });
     let has_both = |what: &str, text: &str| {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(text);
         for seen in ["called worth it?", "the agent said worth it?"] {
             assert!(text.contains(seen), "{what}, {seen}: {text}");
         }
     };
     let named = run.to_str().unwrap();
-    let output = lab.output(&["report", named]);
-    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    let printed = stdout + &stderr;
+    let printed = lab.exits(0, &["report", named]).all();
     is_shown("report", &printed);
     has_both("report", &printed);
     for name in ["report.md", "report.html", "analysis.json"] {

@@ -5,7 +5,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{Exits, Laboratory, wait_for};
@@ -33,16 +33,16 @@ impl Aws {
         aws
     }
 
-    /// `iopslab` as a user of this AWS.
-    fn iopslab(&self, lab: &Laboratory, arguments: &[&str]) -> Output {
+    /// What `iopslab` gives a user of this AWS.
+    fn document(&self, lab: &Laboratory, arguments: &[&str]) -> Value {
         lab.iopslab(arguments)
             .env("AWS_ENDPOINT_URL", format!("http://{}", self.address))
             .env("AWS_ACCESS_KEY_ID", "key")
             .env("AWS_SECRET_ACCESS_KEY", "secret")
             .env("AWS_CONFIG_FILE", "/nonexistent")
             .env_remove("AWS_REGION")
-            .output()
-            .unwrap()
+            .exits(0)
+            .json()
     }
 }
 
@@ -59,16 +59,11 @@ fn installed() -> PathBuf {
     cache.join("iopslab/moto-5.2/bin/moto_server")
 }
 
-fn parsed(output: &Output) -> Value {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 #[test]
 fn what_aws_tells_comes_before_the_programs_own_table() {
     let (lab, aws) = (Laboratory::new(), Aws::start());
-    let before = parsed(&lab.output(&["--format", "json", "catalog", "list"]));
-    let reported = parsed(&aws.iopslab(&lab, &["--format", "json", "catalog", "refresh"]));
+    let before = lab.exits(0, &["--format", "json", "catalog", "list"]).json();
+    let reported = aws.document(&lab, &["--format", "json", "catalog", "refresh"]);
     // moto 5.2 carries DescribeInstanceTypes dumps of real regions, and no price list.
     let types = reported["instance_types"].as_u64().unwrap();
     assert!(types > 700, "{reported}");
@@ -76,7 +71,7 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
     let file = lab.path().join("catalog/00-aws-us-east-1.toml");
     assert_eq!(reported["file"], file.display().to_string());
 
-    let after = parsed(&lab.output(&["--format", "json", "catalog", "list"]));
+    let after = lab.exits(0, &["--format", "json", "catalog", "list"]).json();
     let count = |list: &Value| list.as_array().unwrap().len() as u64;
     assert_eq!(
         count(&after),
@@ -84,15 +79,15 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
         "new types are added, known ones are replaced"
     );
     // What AWS does not publish stays: measured disks, prices with their days, years of introduction.
-    let show = parsed(&lab.output(&["--format", "json", "catalog", "show", "i3.4xlarge"]));
+    let show = lab.exits(0, &["--format", "json", "catalog", "show", "i3.4xlarge"]).json();
     assert_eq!(show["instance"]["local_disks"]["read_iops"], 825_000.0);
     assert_eq!(show["instance"]["on_demand_usd_per_hour"], 1.248);
-    let cost =
-        parsed(&lab.output(&["--format", "json", "catalog", "cost", "i3.2xlarge*3", "--price-date", "2017-11-12"]));
+    let cost = ["--format", "json", "catalog", "cost", "i3.2xlarge*3", "--price-date", "2017-11-12"];
+    let cost = lab.exits(0, &cost).json();
     assert_eq!(cost["usd_per_month"], 1366.56);
 
     // Each of its two network cards has the bandwidth of both.
-    let show = parsed(&lab.output(&["--format", "json", "catalog", "show", "r6in.32xlarge"]));
+    let show = lab.exits(0, &["--format", "json", "catalog", "show", "r6in.32xlarge"]).json();
     assert_eq!(show["instance"]["network_gbps"], 200.0);
 
     // A second refresh keeps prices that the file has and AWS does not give.
@@ -101,8 +96,8 @@ fn what_aws_tells_comes_before_the_programs_own_table() {
         .replace("name = \"i3.4xlarge\"\n", "name = \"i3.4xlarge\"\nusd_per_hour = 1.5\nprice_date = \"2026-11-01\"\n");
     assert_ne!(priced, text);
     std::fs::write(&file, priced).unwrap();
-    parsed(&aws.iopslab(&lab, &["--format", "json", "catalog", "refresh"]));
-    let show = parsed(&lab.output(&["--format", "json", "catalog", "show", "i3.4xlarge"]));
+    aws.document(&lab, &["--format", "json", "catalog", "refresh"]);
+    let show = lab.exits(0, &["--format", "json", "catalog", "show", "i3.4xlarge"]).json();
     assert_eq!(show["instance"]["on_demand_usd_per_hour"], 1.5);
     assert_eq!(show["instance"]["price_date"], "2026-11-01");
 }
@@ -195,16 +190,15 @@ fn prices_of_another_region_are_read_page_by_page() {
         volume("System Operation", "EUW1-EBS:VolumeP-IOPS.gp3", "IOPS-Mo", "0.0055000000"),
         volume("Provisioned Throughput", "EUW1-EBS:VolumeP-Throughput.gp3", "GiBps-mo", "45.0560000000"),
     ]);
-    let output = lab
+    let reported = lab
         .iopslab(&["--format", "json", "catalog", "refresh", "--region", "eu-west-1"])
         .env("AWS_ENDPOINT_URL", format!("http://{}", aws.address))
         .env("AWS_ENDPOINT_URL_PRICING", format!("http://{}", list.address))
         .env("AWS_ACCESS_KEY_ID", "key")
         .env("AWS_SECRET_ACCESS_KEY", "secret")
         .env("AWS_CONFIG_FILE", "/nonexistent")
-        .output()
-        .unwrap();
-    let reported = parsed(&output);
+        .exits(0)
+        .json();
     assert_eq!(
         (
             reported["priced_instance_types"].as_u64(),
@@ -216,14 +210,13 @@ fn prices_of_another_region_are_read_page_by_page() {
     );
     let cost = |more: &[&str]| {
         let arguments = [&["--format", "json", "catalog", "cost", "m5.large+gp3:100GiB:4000:225"], more].concat();
-        parsed(&lab.output(&arguments))["usd_per_month"].as_f64().unwrap()
+        lab.exits(0, &arguments).json()["usd_per_month"].as_f64().unwrap()
     };
     // 730 x 0.107 + 100 x 0.088 + 1,000 x 0.0055 + 100 x 45.056 / 1024.
     assert!((cost(&["--region", "eu-west-1"]) - (78.11 + 8.8 + 5.5 + 4.4)).abs() < 1e-6);
     assert!((cost(&[]) - (730.0 * 0.096 + 8.0 + 5.0 + 4.0)).abs() < 1e-6, "prices of us-east-1 are what they were");
-    let unknown = lab.output(&["catalog", "cost", "c5.large", "--region", "eu-west-1"]);
-    let stderr = String::from_utf8_lossy(&unknown.stderr);
-    assert!(unknown.status.code() == Some(2) && stderr.contains("it is not counted as 0"), "{stderr}");
+    let stderr = lab.exits(2, &["catalog", "cost", "c5.large", "--region", "eu-west-1"]).stderr;
+    assert!(stderr.contains("it is not counted as 0"), "{stderr}");
 }
 
 #[test]

@@ -13,16 +13,8 @@ const EXPERIMENT: &str = two_equal!("", "duration_s = 45\nrepetitions = 3\n[prov
 
 fn simulated(lab: &Laboratory) -> PathBuf {
     lab.write("x.toml", EXPERIMENT);
-    let (code, _, stderr) = ask(lab, &["run", "x.toml", "--provider", "simulated"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    lab.exits(0, &["run", "x.toml", "--provider", "simulated"]);
     lab.run_directory()
-}
-
-/// Exit code, stdout, stderr.
-fn ask(lab: &Laboratory, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = lab.output(arguments);
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 /// As if the trial had ended like this.
@@ -48,11 +40,10 @@ fn a_trial_whose_database_did_not_start_is_repeated_by_resume() {
     let path = run.display().to_string();
     spoil(&run, "a.reads.c32/2", "did_not_start", "the database did not start: no port");
     spoil(&run, "b.reads.c32/1", "database_ended", "Cassandra ended during the trial: exit code 1");
-    assert_eq!(ask(&lab, &["report", &path]).0, Some(0));
+    lab.exits(0, &["report", &path]);
     assert_eq!(valid(&run), 4);
 
-    let (code, _, stderr) = ask(&lab, &["run", "--resume", &path]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let stderr = lab.exits(0, &["run", "--resume", &path]).stderr;
     assert!(stderr.contains("5 of 6 trials are done"), "{stderr}");
     assert!(stderr.contains("repeating a.reads.c32 block 2: the database did not start: no port"), "{stderr}");
     assert!(!stderr.contains("repeating b"), "{stderr}");
@@ -63,14 +54,12 @@ fn a_trial_whose_database_did_not_start_is_repeated_by_resume() {
     assert!(journal.contains("\"trial_set_aside\""), "{journal}");
 
     // What the database did under load is an outcome: it is repeated only when that is asked for.
-    let (code, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let stderr = lab.exits(0, &["run", "--resume", &path, "--retry-invalid"]).stderr;
     assert!(stderr.contains("repeating b.reads.c32 block 1: Cassandra ended"), "{stderr}");
     assert_eq!(valid(&run), 6);
-    assert_eq!(ask(&lab, &["report", &path, "--verify"]).0, Some(0));
+    lab.exits(0, &["report", &path, "--verify"]);
 
-    let (code, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
-    assert_eq!(code, Some(0));
+    let stderr = lab.exits(0, &["run", "--resume", &path, "--retry-invalid"]).stderr;
     assert!(stderr.contains("6 of 6 trials are done") && !stderr.contains("repeating"), "{stderr}");
 }
 
@@ -81,14 +70,13 @@ fn what_a_rule_made_invalid_is_repeated_when_that_is_asked_for() {
     let errors =
         "\n[[provider.simulated.fault]]\nkind = \"errors\"\nconfiguration = \"b\"\nblocks = [2]\namount = 0.05\n";
     lab.write("x.toml", &format!("{EXPERIMENT}{errors}"));
-    let (code, _, stderr) = ask(&lab, &["run", "x.toml", "--provider", "simulated"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    lab.exits(0, &["run", "x.toml", "--provider", "simulated"]);
     let run = lab.run_directory();
     assert_eq!(valid(&run), 5, "one trial has too many errors");
     let path = run.display().to_string();
-    let (_, _, stderr) = ask(&lab, &["run", "--resume", &path]);
+    let stderr = lab.exits(0, &["run", "--resume", &path]).stderr;
     assert!(!stderr.contains("repeating"), "{stderr}");
-    let (_, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
+    let stderr = lab.exits(0, &["run", "--resume", &path, "--retry-invalid"]).stderr;
     assert!(stderr.contains("repeating b.reads.c32 block 2: errors_above"), "{stderr}");
     assert!(run.join("set-aside/b.reads.c32/2.1/latency.hlog").is_file());
 }
@@ -104,12 +92,11 @@ fn what_a_resumed_run_cannot_choose_is_refused_with_the_reason() {
         (["--out", "elsewhere"], "a run goes on in its own directory"),
     ] {
         let arguments = ["run", "--resume", &path, more[0], more[1]];
-        let (code, _, stderr) = ask(&lab, &arguments);
-        assert_eq!(code, Some(2), "{stderr}");
+        let stderr = lab.exits(2, &arguments).stderr;
         assert!(stderr.contains(reason), "{stderr}");
     }
-    let (code, _, _) = ask(&lab, &["run", "x.toml", "--provider", "simulated", "--retry-invalid"]);
-    assert_eq!(code, Some(2), "a new run has nothing to retry");
+    // A new run has nothing to retry.
+    lab.exits(2, &["run", "x.toml", "--provider", "simulated", "--retry-invalid"]);
     assert_eq!(std::fs::read(run.join("journal.jsonl")).unwrap(), journal, "nothing is begun");
 }
 
@@ -138,23 +125,19 @@ fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
     for (file, damage) in damage {
         let before = std::fs::read(trial.join(file)).unwrap();
         damage(&trial.join(file));
-        let (code, stdout, stderr) = ask(&lab, &["report", &path, "--format", "json"]);
-        assert_eq!(code, Some(0), "{file}: {stderr}");
-        let analysis: Value = serde_json::from_str(&stdout).unwrap();
+        let analysis = lab.exits(0, &["report", &path, "--format", "json"]).json();
         assert_eq!(analysis["trials"], json!({"planned": 6, "done": 6, "valid": 5}), "{file}");
         let invalid = &analysis["cells"][1]["trials_invalid"][0];
         assert_eq!(invalid["block"], 3, "{invalid}");
         assert!(invalid["reason"].as_str().unwrap().contains(file), "{file}: {invalid}");
 
         // And the list of hashes names it.
-        let (code, stdout, stderr) = ask(&lab, &["report", &path, "--verify"]);
-        assert_eq!(code, Some(3), "{file}: {stderr}");
+        let said = lab.exits(3, &["report", &path, "--verify"]);
         let named = format!("trials/b.reads.c32/3/{file} ");
-        assert!(stdout.is_empty() && stderr.contains(&named), "{stdout}{stderr}");
+        assert!(said.stdout.is_empty() && said.stderr.contains(&named), "{}", said.all());
         std::fs::write(trial.join(file), before).unwrap();
     }
-    let (code, _, stderr) = ask(&lab, &["report", &path, "--verify"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let stderr = lab.exits(0, &["report", &path, "--verify"]).stderr;
     assert!(stderr.contains("files of evidence are as they were measured"), "{stderr}");
 
     // The journal has no hash, because it grows; emptied or cut it is found all the same.
@@ -163,16 +146,14 @@ fn one_damaged_trial_is_an_invalid_one_and_the_rest_is_reported() {
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     for (kept, expected) in [(0, "does not begin with the run"), (3, "was cut"), (lines.len(), "")] {
         std::fs::write(&journal, lines[..kept].concat()).unwrap();
-        let (code, stdout, stderr) = ask(&lab, &["report", &path, "--verify"]);
-        assert_eq!(code, Some(if expected.is_empty() { 0 } else { 3 }), "{kept} lines: {stderr}");
-        assert!(stderr.contains(expected), "{stderr}");
-        assert_eq!(stdout.is_empty(), !expected.is_empty(), "{stdout}");
+        let said = lab.exits(if expected.is_empty() { 0 } else { 3 }, &["report", &path, "--verify"]);
+        assert!(said.stderr.contains(expected), "{kept} lines: {}", said.stderr);
+        assert_eq!(said.stdout.is_empty(), !expected.is_empty(), "{}", said.stdout);
     }
 
     // A damaged trial is repeated like any invalid one.
     std::fs::remove_file(trial.join("latency.hlog")).unwrap();
-    let (code, _, stderr) = ask(&lab, &["run", "--resume", &path, "--retry-invalid"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let stderr = lab.exits(0, &["run", "--resume", &path, "--retry-invalid"]).stderr;
     assert!(stderr.contains("repeating b.reads.c32 block 3: cannot read"), "{stderr}");
     assert_eq!(valid(&run), 6);
 }
@@ -186,14 +167,12 @@ fn a_trial_in_the_place_of_another_is_not_counted() {
         let file = file.unwrap();
         std::fs::copy(file.path(), trials.join("2").join(file.file_name())).unwrap();
     }
-    let (code, stdout, stderr) = ask(&lab, &["report", run.to_str().unwrap(), "--format", "json"]);
-    assert_eq!(code, Some(0), "{stderr}");
-    let analysis: Value = serde_json::from_str(&stdout).unwrap();
+    let analysis = lab.exits(0, &["report", run.to_str().unwrap(), "--format", "json"]).json();
     let invalid = &analysis["cells"][0]["trials_invalid"][0];
     assert_eq!(invalid["block"], 2);
     let reason = invalid["reason"].as_str().unwrap();
     assert!(reason.contains("holds the record of a.reads.c32 block 1"), "{reason}");
-    assert_eq!(ask(&lab, &["report", run.to_str().unwrap(), "--verify"]).0, Some(3));
+    lab.exits(3, &["report", run.to_str().unwrap(), "--verify"]);
 }
 
 #[test]
@@ -214,6 +193,5 @@ fn ctrl_c_exits_130_keeps_what_is_done_and_says_how_to_go_on() {
     let done = lab.trials().len();
     assert!((1..1_800).contains(&done), "{done}");
     let run = lab.run_directory().display().to_string();
-    let (code, _, stderr) = ask(&lab, &["report", &run, "--verify"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    lab.exits(0, &["report", &run, "--verify"]);
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Laboratory, conformance, json, two_equal};
+use crate::support::{Exits, Laboratory, Said, conformance, json, two_equal};
 use serde_json::Value;
 
 const EXPERIMENT: &str = two_equal!(
@@ -63,7 +63,7 @@ fn a_simulated_run_ends_with_the_answer_and_all_its_files() {
     let moved = lab.path().join("elsewhere").join(run.file_name().unwrap());
     std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
     std::fs::rename(&run, &moved).unwrap();
-    assert!(lab.output(&["report", moved.to_str().unwrap()]).status.success());
+    lab.exits(0, &["report", moved.to_str().unwrap()]);
     let after: Vec<Vec<u8>> = ["analysis.json", "report.html", "report.md", "summary.csv"]
         .map(|name| std::fs::read(moved.join(name)).unwrap())
         .into();
@@ -91,24 +91,20 @@ fn a_comparison_gates_a_loss_and_lets_noise_pass() {
     let before = simulate(&lab, "before", &experiment);
     let same = simulate(&lab, "same", &experiment.replace("run_noise", "seed = 7\nrun_noise"));
     let slower = simulate(&lab, "slower", &experiment.replace("b = 1.3", "b = 1.0"));
-    let compare = |run: &Path, gate: &str| {
+    let compare = |code: i32, run: &Path, gate: &str| {
         let arguments = ["compare", before.to_str().unwrap(), run.to_str().unwrap(), "--fail-if", gate];
-        let output = lab.output(&arguments);
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        lab.exits(code, &arguments).stdout
     };
-    let (code, text) = compare(&same, "throughput < -8%");
-    assert_eq!(code, Some(0), "{text}");
+    let text = compare(0, &same, "throughput < -8%");
     assert!(text.contains("Gate `throughput < -8%`: **passed**"), "{text}");
-    let (code, text) = compare(&slower, "throughput < -8%");
-    assert_eq!(code, Some(3), "{text}");
+    let text = compare(3, &slower, "throughput < -8%");
     assert!(text.contains("**FAILED**") && text.contains("b.reads.c32: throughput -"), "{text}");
     assert!(text.contains("simulated") || text.contains("What else differs"), "{text}");
     // A run against itself, or against a copy of it, cannot lose: that is no pass.
     let copy = lab.path().join("copy");
     assert!(std::process::Command::new("cp").arg("-r").args([&before, &copy]).status().unwrap().success());
     for same in [&before, &copy] {
-        let (code, text) = compare(same, "throughput < 0%");
-        assert_eq!(code, Some(3), "{text}");
+        let text = compare(3, same, "throughput < 0%");
         assert!(
             text.contains("**INCONCLUSIVE**") && text.contains("both are the same run, or copies of one"),
             "{text}"
@@ -126,15 +122,14 @@ fn a_comparison_gates_a_loss_and_lets_noise_pass() {
 
     // A single repetition shows nothing, whatever it says.
     let once = simulate(&lab, "once", &experiment.replace("repetitions = 4", "repetitions = 1"));
-    let (code, text) = compare(&once, "throughput < -50%");
-    assert_eq!(code, Some(3), "{text}");
+    let text = compare(3, &once, "throughput < -50%");
     assert!(text.contains("fewer than three valid repetitions"), "{text}");
 
-    let (code, _) = compare(&slower, "speed < -5%");
-    assert_eq!(code, Some(2), "an unknown metric is bad usage");
+    // An unknown metric is bad usage.
+    compare(2, &slower, "speed < -5%");
 
-    let output = lab.output(&["--format", "json", "compare", before.to_str().unwrap(), slower.to_str().unwrap()]);
-    let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = ["--format", "json", "compare", before.to_str().unwrap(), slower.to_str().unwrap()];
+    let comparison = lab.exits(0, &document).json();
     let change = &comparison["cells"][1]["metrics"]["throughput"];
     assert_eq!(change["verdict"], "slower");
     assert!((-30.0..-15.0).contains(&change["change_percent"].as_f64().unwrap()), "{change}");
@@ -156,7 +151,7 @@ fn repetitions_stop_when_enough_is_known_or_the_budget_is_spent() {
     assert_eq!(trials, 6, "two cells, three blocks: {why}");
     assert!(why.starts_with("after 3 blocks every ratio is known to +-5 % or is clear of 1"), "{why}");
     // A run that has stopped stays stopped.
-    assert!(lab.output(&["run", "--resume", run.to_str().unwrap()]).status.success());
+    lab.exits(0, &["run", "--resume", run.to_str().unwrap()]);
     assert_eq!(json(&run.join("analysis.json"))["trials"]["done"], 6);
 
     let (trials, why, _) = auto("noisy", "repetitions = \"auto\"\nbudget_minutes = 12", "run_noise = 0.3\nseed = 3");
@@ -182,24 +177,21 @@ fn several_runs_are_reported_together() {
     let once = EXPERIMENT.replace("repetitions = 4", "repetitions = 1");
     let (a, b) = (simulate(&lab, "one", &once), simulate(&lab, "two", &once));
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
-    let text = String::from_utf8(lab.output(&["report", a, b]).stdout).unwrap();
+    let text = lab.exits(0, &["report", a, b]).stdout;
     for run in [a, b] {
         let name = run.rsplit('/').next().unwrap();
         let lines: Vec<&str> = text.lines().skip_while(|l| *l != name).collect();
         assert!(lines[1].starts_with("  SIMULATED"), "{text}");
         assert!(text.contains("Not decided: "), "{text}");
     }
-    let json = lab.output(&["report", a, b, "--format", "json"]);
-    let both: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let both = lab.exits(0, &["report", a, b, "--format", "json"]).json();
     assert_eq!(both.as_array().unwrap().len(), 2);
-    let metrics = lab.output(&["report", a, b, "--format", "openmetrics"]);
-    let metrics = String::from_utf8(metrics.stdout).unwrap();
+    let metrics = lab.exits(0, &["report", a, b, "--format", "openmetrics"]).stdout;
     assert!(metrics.starts_with("# TYPE iopslab_run info\n") && metrics.ends_with("# EOF\n"));
     assert_eq!(metrics.matches("iopslab_cell_valid_trials{").count(), 4, "two cells each");
     lab.exits(2, &["plan", "one.toml", "--format", "openmetrics"]);
     for arguments in [&["report", a][..], &["plan", "one.toml"]] {
-        let output = lab.iopslab(arguments).env("COLUMNS", "80").output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = lab.iopslab(arguments).env("COLUMNS", "80").exits(0).stdout;
         let wide = text.lines().find(|l| l.chars().count() > 80 && !l.starts_with("Report: "));
         assert_eq!(wide, None, "{arguments:?}");
     }
@@ -226,10 +218,8 @@ fn runs_of_different_things_are_not_compared() {
     let short = EXPERIMENT.replace("repetitions = 4", "repetitions = 1");
     let one = simulate(&lab, "one", &short);
     let other = simulate(&lab, "other", &short.replace("name = \"reads\"", "name = \"lookups\""));
-    let output = lab.output(&["compare", one.to_str().unwrap(), other.to_str().unwrap()]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(output.stdout.is_empty());
+    let Said { stdout, stderr, .. } = lab.exits(2, &["compare", one.to_str().unwrap(), other.to_str().unwrap()]);
+    assert!(stdout.is_empty());
     assert!(stderr.contains("nothing to compare") && stderr.contains("a.reads.c32 and 1 more"), "{stderr}");
     assert!(!stderr.contains('{'), "a sentence, not a document: {stderr}");
 }

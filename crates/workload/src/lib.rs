@@ -26,6 +26,6 @@ pub use insert_sequence::InsertSequence;
 pub use key::{KeyFormat, fnv_hash64, write_key};
 pub use operation_kind::{OperationKind, StatementName, StatementNameError};
 pub use page_cache::PageCache;
-pub use random::Random;
+pub use random::{Random, SplitMix};
 pub use value::ValuePool;
 pub use ycsb::{YcsbError, YcsbFile, parse_ycsb};

@@ -4,6 +4,21 @@
 //! authors' public-domain reference code at <https://prng.di.unimi.it>. Own code rather than a dependency because the
 //! sequence is part of a run's evidence: a seed in an experiment must give the same operations in ten years.
 
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): small, and good enough for gaps and seeds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitMix(pub u64);
+
+impl SplitMix {
+    /// The next 64 random bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}
+
 /// xoshiro256++ with 256 bits of state; about a nanosecond per number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
@@ -13,15 +28,8 @@ pub struct Random {
 impl Random {
     /// Fills the state from one number with SplitMix64, as the authors advise: similar seeds give unrelated sequences.
     pub fn from_seed(seed: u64) -> Self {
-        let mut position = seed;
-        let mut next = || {
-            position = position.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = position;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            z ^ (z >> 31)
-        };
-        Self { state: [next(), next(), next(), next()] }
+        let mut mix = SplitMix(seed);
+        Self { state: [(); 4].map(|()| mix.next_u64()) }
     }
 
     /// The next 64 random bits.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Exits, Laboratory};
+use super::support::{Exits, Laboratory, one_line};
 use super::{evidence, size};
 
 /// 30,000 operations/s on 500 GB, of which the machines' volumes carry little: reads need many of them.
@@ -81,7 +81,7 @@ fn a_cache_spares_database_machines_and_is_priced_with_them() {
     // In the words of the study of 2012.
     let shown = lab.output(&[&["size", evidence], &TARGET[..], &LARGE].concat());
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&shown);
     let with = format!("With a cache: {} database + 12 cache machines (", nodes(cached));
     let without = format!("Without: {} database machines (", nodes(alone));
     assert!(flat.contains(&with) && flat.contains(&without), "{shown}");
@@ -152,7 +152,7 @@ fn the_fleet_of_today_is_judged_behind_its_cache() {
     assert_eq!(because["reason"], "beyond_evidence", "{because}");
     assert_eq!(because["doubts"][0]["kind"], "cache", "{because}");
     let shown = lab.exits(0, &[&["size", evidence], &TARGET[..], &current, &behind].concat()).stdout;
-    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&shown);
     for part in [
         "Today: 12 database + 12 cache machines, ",
         "times the money.",
@@ -167,9 +167,8 @@ fn the_fleet_of_today_is_judged_behind_its_cache() {
     let decision = size(&lab, evidence, &[&TARGET[..], &current, &slow].concat())["comparison"]["decision"].clone();
     assert_eq!((&decision["verdict"], &decision["because"]["reason"]), (&json!("change"), &json!("cache_full")));
     let several = [&TARGET[..], &current, &["--current", "r5.2xlarge*3"], &behind].concat();
-    let stderr = lab.exits(2, &[&["size", evidence], &several[..]].concat()).stderr;
-    let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("before a fleet of one kind of machines, and the fleet has 2 kinds"), "{stderr}");
+    let stderr = one_line(&lab.exits(2, &[&["size", evidence], &several[..]].concat()).stderr);
+    assert!(stderr.contains("before a fleet of one kind of machines, and the fleet has 2 kinds"), "{stderr}");
 }
 
 /// The study's own machines at the prices of then, from a file of facts, and at those of now.
@@ -202,7 +201,7 @@ fn forty_eight_machines_behind_thirty_six_caches_or_machines_with_ssds() {
     // Fleets beside each other, without a run.
     let beside = [&["size"], &fleets[..], &["--proposed", "hi1.4xlarge*15", "--price-date", "2012-07-19"]].concat();
     let shown = lab.exits(0, &beside).stdout;
-    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&shown);
     let said = "Today: 48 database + 36 cache machines, 74,898 USD a month. \
                 Proposed: 15 database machines, 33,945 USD a month: 0.453 times the money.";
     assert!(flat.contains(said), "{shown}");
@@ -224,9 +223,8 @@ fn what_cannot_be_said_of_a_cache_is_refused() {
         (&["--cache", "r7g.large+gp3:10GiB", "--cache-cpu-us", "15"], "what it caches is in its memory"),
         (&["--cache", "r7g.large", "--cache-cpu-us", "15", "--cache-memory", "0"], "above 0 % and at most 100 %"),
     ] {
-        let stderr = lab.exits(2, &[&["size", evidence], &TARGET[..], more].concat()).stderr;
-        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(part), "{more:?}: {stderr}");
+        let stderr = one_line(&lab.exits(2, &[&["size", evidence], &TARGET[..], more].concat()).stderr);
+        assert!(stderr.contains(part), "{more:?}: {stderr}");
     }
     let no_reads = ["--throughput", "3000", "--read-share", "0", "--data", "500GB", "--cache", "r7g.large"];
     let stderr = lab.exits(2, &[&["size", evidence], &no_reads[..], &["--cache-cpu-us", "15"]].concat()).stderr;

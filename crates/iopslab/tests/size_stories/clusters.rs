@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::Laboratory;
+use super::support::{Laboratory, one_line};
 use super::{MEASURED, MUCH_DATA, cheapest, evidence, experiment, run, size};
 
 #[test]
@@ -103,7 +103,7 @@ fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run
     let mut command = lab.iopslab(&[&["size", evidence], &MUCH_DATA[..], &["--top", "1"]].concat());
     let output = command.env("COLUMNS", "80").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert!(text.starts_with("SIMULATED evidence"), "{text}");
     for part in [
         "Cheaper if it holds: r5.2xlarge+gp3:7000GiB:16000:1000*",
@@ -120,7 +120,7 @@ fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     // Without a level the run's own is taken, and named.
     let own = lab.output(&[&["size", evidence], &MUCH_DATA[..6], &MUCH_DATA[8..]].concat());
-    let flat = String::from_utf8_lossy(&own.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&String::from_utf8_lossy(&own.stdout));
     assert!(flat.contains("80 % reads at ONE (the run's level, unless"), "{flat}");
 }
 
@@ -133,7 +133,7 @@ fn where_nothing_is_proven_no_change_is_recommended() {
     target[3] = "0.95";
     let today = ["--current", "r5.2xlarge+gp3:7000GiB:16000:1000*1"];
     let output = lab.output(&[&["size", evidence(&lab)], &target[..], &today[..]].concat());
-    let flat = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&String::from_utf8_lossy(&output.stdout));
     assert!(!flat.contains("Change to"), "{flat}");
     for part in [
         "What you have is not enough: ",
@@ -246,7 +246,7 @@ fn a_fleet_of_which_little_is_known_is_changed_for_a_proven_one_that_is_cheaper(
     assert!(saves > 0.0 && (decision["saves_usd_per_month"].as_f64().unwrap() - saves).abs() < 0.01, "{decision}");
     let shown = lab.output(&[&["size", evidence], &target[..], &far].concat());
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&shown);
     assert!(flat.contains("Change to ") && flat.contains(", whatever today's fleet can do: whether "), "{shown}");
     // Two kinds are no one machine.
     let mixed = ["--current", "r5.2xlarge+gp3:4000GiB:6000*24", "--current", "r5.24xlarge+gp3:4000GiB:6000*24"];
@@ -264,7 +264,7 @@ fn a_day_of_which_no_price_is_known_is_said_to_be_one() {
     let evidence = evidence(&lab);
     let target = ["--throughput", "30000", "--read-share", "0.8", "--data", "1TB", "--price-date", "2011-01-01"];
     let stderr = lab.exits(3, &[&["size", evidence], &target[..]].concat()).stderr;
-    let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&stderr);
     assert!(
         flat.contains("price of any machine of the search is known in us-east-1 on 2011-01-01 or before"),
         "{stderr}"
@@ -312,9 +312,8 @@ fn bad_targets_are_refused() {
         (&[good.as_slice(), &["--top", "0"]].concat(), "0 is not in 1.."),
         (&[good.as_slice(), &[evidence.as_str()]].concat(), "is given twice: it would count as evidence for itself"),
     ] {
-        let stderr = lab.exits(2, &[&["size", evidence.as_str()], change].concat()).stderr;
-        let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(part), "{change:?}: {stderr}");
+        let stderr = one_line(&lab.exits(2, &[&["size", evidence.as_str()], change].concat()).stderr);
+        assert!(stderr.contains(part), "{change:?}: {stderr}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::support::Laboratory;
+use super::support::{Laboratory, one_line};
 use super::{MEASURED, evidence, experiment, run, slow};
 
 /// As many repetitions as can be tested, with page caches that are filled.
@@ -85,7 +85,7 @@ fn a_proposal_is_measured_and_what_was_predicted_stands_beside_it() {
 
     // For people: the sentence, what it is worth, and the block to add.
     let shown = lab.exits(0, &[&["next", decided][..], &SEARCHED].concat()).stdout;
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&shown);
     for sentence in first["sentences"].as_array().unwrap().iter().chain(answer["sentences"].as_array().unwrap()) {
         assert!(words.contains(sentence.as_str().unwrap()), "{sentence}: {shown}");
     }
@@ -125,7 +125,7 @@ fn a_proposal_is_measured_and_what_was_predicted_stands_beside_it() {
     assert_eq!(beside["measured_by_both"], json!(["r4-xlarge-8000"]), "{beside:#}");
     assert_eq!((&beside["given_rate"], &beside["not_observed"]), (&json!([]), &json!([])), "{beside:#}");
     let shown = lab.exits(0, &["next", &measured, "--against", decided]).stdout;
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&shown);
     assert!(words.contains(beside["sentences"][0].as_str().unwrap()), "{shown}");
 
     // The same machines: nothing is predicted, and that is no answer.
