@@ -379,10 +379,7 @@ pub fn verdict(low: f64, high: f64, margin: f64, higher_is_better: bool) -> Verd
     if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
         Verdict::Same
     } else if low > 1.0 || high < 1.0 {
-        match (low > 1.0) == higher_is_better {
-            true => Verdict::Faster,
-            false => Verdict::Slower,
-        }
+        if (low > 1.0) == higher_is_better { Verdict::Faster } else { Verdict::Slower }
     } else {
         Verdict::NoDifferenceShown
     }

@@ -5,25 +5,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a host is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
-    /// Owns volumes and a node of the database.
-    Database,
-    /// Makes the load.
-    Client,
-}
-
-impl Role {
-    /// Every role.
-    pub const ALL: [Self; 2] = [Self::Database, Self::Client];
-
-    /// Name in arguments, file names and messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Database => "database",
-            Self::Client => "client",
-        }
+experiment::word_enum! {
+    /// What a host is for, by its name in arguments, file names and messages.
+    #[derive(Hash, PartialOrd, Ord)]
+    pub enum Role by name {
+        /// Owns volumes and a node of the database.
+        Database = "database",
+        /// Makes the load.
+        Client = "client",
     }
 }
 

@@ -63,36 +63,13 @@ pub enum Cause {
 impl Cause {
     /// Whether nothing was asked of the database, so that `--resume` tries again.
     pub fn is_before_load(self) -> bool {
-        match self {
-            Self::DidNotStart => true,
-            Self::DatabaseEnded
-            | Self::VolumesLost
-            | Self::ClientFailed
-            | Self::ClientLost
-            | Self::HostLost
-            | Self::FaultFailed
-            | Self::BacklogNotAsPlanned
-            | Self::PageCacheNotHeld
-            | Self::CacheLost
-            | Self::Unreadable => false,
-        }
+        self == Self::DidNotStart
     }
 
     /// Whether what the trial asks for was done, whatever the database made of it. Of trials that were not carried out
     /// a few in a row end the run.
     pub fn is_carried_out(self) -> bool {
-        match self {
-            Self::DidNotStart | Self::ClientLost => false,
-            Self::DatabaseEnded
-            | Self::VolumesLost
-            | Self::ClientFailed
-            | Self::HostLost
-            | Self::FaultFailed
-            | Self::BacklogNotAsPlanned
-            | Self::PageCacheNotHeld
-            | Self::CacheLost
-            | Self::Unreadable => true,
-        }
+        !matches!(self, Self::DidNotStart | Self::ClientLost)
     }
 }
 

@@ -143,10 +143,7 @@ fn find<'t, 'i>(root: &'t DeTable<'i>, tables: &[String]) -> Result<Option<Found
     let mut keys = tables.iter();
     while let Some(key) = keys.next() {
         let Some(value) = found.table.get(key.as_str()) else {
-            return match found.is_one_of_several {
-                true => Err(format!("it has no {key}; change the file")),
-                false => Ok(None),
-            };
+            return if found.is_one_of_several { Err(format!("it has no {key}; change the file")) } else { Ok(None) };
         };
         let value = match value.get_ref() {
             DeValue::Array(all) => {

@@ -22,10 +22,7 @@ fn note(experiment: &Experiment, records: u64, of: &ModelMisses) -> Note {
     let buffers = own_buffers(experiment.target.database.product());
     let left_out = buffers
         .map_or_else(String::new, |buffers| format!(", reckoned without {buffers} and without what updates read"));
-    let reads = |missing: f64| match missing < LEAST_MISSES {
-        true => "hardly any".to_owned(),
-        false => format!("{missing:.3}"),
-    };
+    let reads = |missing: f64| if missing < LEAST_MISSES { "hardly any".to_owned() } else { format!("{missing:.3}") };
     let often = match of.in_model < LEAST_MISSES {
         true => "hardly read".to_owned(),
         false => format!("read {:.2} times as often as they should be", of.factor()),

@@ -172,10 +172,7 @@ impl Setup {
     /// Whether its volumes are those of somebody else or of a cloud: what is stated of them is what they should do, and
     /// iopslab holds them to nothing.
     pub fn has_real_volumes(&self) -> bool {
-        match self.at {
-            SetupAt::Shared => false,
-            SetupAt::Bought { .. } | SetupAt::Existing { .. } | SetupAt::Imported { .. } => true,
-        }
+        self.at != SetupAt::Shared
     }
 
     /// Whether one process of the database can serve trials of both, one after the other: what differs can be changed

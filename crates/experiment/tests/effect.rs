@@ -307,10 +307,10 @@ fn a_level_above_one_is_reported_where_one_replica_makes_it_one() {
 fn each_provider_carries_out_what_it_can() {
     let text = and("warmup = \"auto\"\nmax_warmup_s = 120\n[provider.simulated]\nseed = 2\n");
     let local = to_run(&text, Provider::Local).unwrap();
-    assert_eq!((local.place.truth(), local.load.warmup_max_s), (None, Some(120.0)));
+    assert_eq!((local.place.truth(), local.load.shape.warmup_max_s), (None, Some(120.0)));
     let simulated = to_run(&text, Provider::Simulated).unwrap();
     assert_eq!(simulated.place.truth().unwrap().seed, 2);
-    assert_eq!((simulated.load.warmup_s, simulated.load.warmup_max_s), (120.0, None));
+    assert_eq!((simulated.load.shape.warmup_s, simulated.load.shape.warmup_max_s), (120.0, None));
     assert!(to_run(GOOD, Provider::Simulated).unwrap().place.is_simulated(), "the default truth");
 }
 

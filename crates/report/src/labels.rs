@@ -116,10 +116,7 @@ pub fn kinds(analysis: &Analysis) -> Vec<OperationKind> {
     let is_own = |kind: &OperationKind| matches!(kind, OperationKind::Statement(_));
     let own = analysis.cells.iter().flat_map(|cell| cell.latency_us.keys().copied()).filter(is_own);
     let own: BTreeSet<OperationKind> = own.collect();
-    match own.is_empty() {
-        true => OperationKind::YCSB.to_vec(),
-        false => own.into_iter().collect(),
-    }
+    if own.is_empty() { OperationKind::YCSB.to_vec() } else { own.into_iter().collect() }
 }
 
 /// A figure of response times, perhaps of one kind of operation: `p99.9`, `read p99`.
@@ -340,10 +337,7 @@ pub fn not_priced<'a>(mut clusters: impl Iterator<Item = (Placement, &'a [CostLi
     let leaves_it_out = |(placement, lines): (Placement, &[CostLine])| {
         placement.racks > 1 && lines.iter().any(|line| line.kind == CostKind::Instances)
     };
-    match clusters.any(leaves_it_out) {
-        true => ", traffic between zones is not priced",
-        false => "",
-    }
+    if clusters.any(leaves_it_out) { ", traffic between zones is not priced" } else { "" }
 }
 
 /// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. `None`: no price has
@@ -352,10 +346,7 @@ pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>) -> Option<Strin
     let mut days: Vec<&str> = lines.filter_map(|line| line.price_date.as_deref()).collect();
     days.sort_unstable();
     let (oldest, newest) = (days.first()?, days.last()?);
-    Some(match oldest == newest {
-        true => (*oldest).to_owned(),
-        false => format!("{oldest} to {newest}"),
-    })
+    Some(if oldest == newest { (*oldest).to_owned() } else { format!("{oldest} to {newest}") })
 }
 
 /// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.

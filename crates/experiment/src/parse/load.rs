@@ -12,7 +12,7 @@ use crate::mistakes::Collector;
 use crate::raw::RepetitionsWord;
 use crate::spanned::{Spanned, place};
 use crate::typed_number::{in_toml, meant};
-use crate::{Adaptive, Aim, Find, Load, LoadLevel, raw};
+use crate::{Adaptive, Aim, Find, Load, LoadLevel, TrialShape, raw};
 
 const DAY_S: f64 = 86_400.0;
 /// Seconds of warm-up and of measurement, where they are not stated.
@@ -59,16 +59,18 @@ pub(super) fn check(
     Some(Load {
         levels,
         find,
-        warmup_s,
-        warmup_max_s,
-        rest_max_s: mistakes.number(&load.rest_max_s, "rest_max_s", 0.0..=3_600.0, REST_MAX_S),
+        shape: TrialShape {
+            warmup_s,
+            warmup_max_s,
+            rest_max_s: mistakes.number(&load.rest_max_s, "rest_max_s", 0.0..=3_600.0, REST_MAX_S),
+            duration_s: mistakes.number(&load.duration_s, "duration_s", 0.5..=7.0 * DAY_S, DURATION_S),
+            operations: operations.map(|n| n as u64),
+            request_timeout_s: mistakes.number(&load.request_timeout_s, "request_timeout_s", 0.01..=3_600.0, 30.0),
+        },
         forks: mistakes.integer(&load.forks, "forks", 1..=10_000, 1) as u32,
-        duration_s: mistakes.number(&load.duration_s, "duration_s", 0.5..=7.0 * DAY_S, DURATION_S),
-        operations: operations.map(|n| n as u64),
         repetitions,
         adaptive,
         seed: mistakes.integer(&load.seed, "seed", 0..=i64::MAX, 1) as u64,
-        request_timeout_s: mistakes.number(&load.request_timeout_s, "request_timeout_s", 0.01..=3_600.0, 30.0),
         clients: clients?.number,
         client_threads: clients?.threads,
         client_cost: clients?.cost,
