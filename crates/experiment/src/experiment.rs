@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Arrivals, Definition};
 
 use crate::{
-    Adaptive, ClientCost, ConsistencyLevels, DataLayout, Own, Place, Placement, Started, TrialShape, VolumeKind,
-    WatchedNode,
+    Adaptive, ClientCost, ConsistencyLevels, DataLayout, Own, Place, Placement, Started, VolumeKind, WatchedNode,
 };
 use product::Product;
 
@@ -306,6 +305,24 @@ pub struct Load {
     pub adaptive: Option<Adaptive>,
     /// Seed of the order of trials and of the key choosers.
     pub seed: u64,
+}
+
+/// The shape of each trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TrialShape {
+    /// Seconds of warm-up.
+    pub warmup_s: f64,
+    /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
+    pub warmup_max_s: Option<f64>,
+    /// Seconds at most of JIT warm-up of a new process, and as many in which a page cache settles, before all
+    /// that; 0: neither is waited for.
+    pub rest_max_s: f64,
+    /// Measured seconds at most.
+    pub duration_s: f64,
+    /// Measured operations at most; of a plan on this machine (scaled); the trial ends at whichever comes first.
+    pub operations: Option<u64>,
+    /// Client-side request timeout, seconds.
+    pub request_timeout_s: f64,
 }
 
 /// `rate = "find"`.

@@ -15,7 +15,7 @@ use crate::warming::{CacheOf, settling_s, warming_s};
 use crate::{
     Adaptive, BacklogFiles, CacheState, Caches, Configuration, DataSetFiles, DataSetStore, Dataset, DecisionRules,
     Experiment, FORMAT_VERSION, LeftOut, LoadLevel, Money, NodeFault, Objective, Own, Patience, Place, Search,
-    SearchPlan, Target,
+    SearchPlan, Target, TrialShape,
 };
 
 /// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
@@ -102,24 +102,6 @@ pub struct PlannedTrial {
     pub block: u32,
     /// Which cell.
     pub cell: String,
-}
-
-/// The shape of each trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TrialShape {
-    /// Seconds of warm-up.
-    pub warmup_s: f64,
-    /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
-    pub warmup_max_s: Option<f64>,
-    /// Seconds at most of JIT warm-up of a new process, and as many in which a page cache settles, before all
-    /// that; 0: neither is waited for.
-    pub rest_max_s: f64,
-    /// Measured seconds at most.
-    pub duration_s: f64,
-    /// Measured operations at most, on this machine (scaled); the trial ends at whichever comes first.
-    pub operations: Option<u64>,
-    /// Client-side request timeout, seconds.
-    pub request_timeout_s: f64,
 }
 
 /// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache filled. Measured at
