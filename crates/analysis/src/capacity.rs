@@ -350,8 +350,6 @@ pub fn rounds_of(plan: &Plan, search: &Search) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     /// A rate of 95 is shown to miss what 105 is shown to meet: compaction, a neighbour, or luck. No interval hides it.

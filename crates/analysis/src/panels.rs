@@ -291,20 +291,18 @@ fn rates(samples: &[HostSample], counter: impl Fn(&HostSample) -> Option<f64>) -
         .collect()
 }
 
-/// At most [`POINTS`] points: means of equal groups of neighbours.
-fn thinned(points: &Points) -> Points {
-    let group = points.len().div_ceil(POINTS).max(1);
-    if group == 1 {
-        return points.clone();
-    }
-    points
-        .chunks(group)
-        .map(|chunk| {
-            let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
-            let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
-            (time, stats::ratio(known.iter().sum(), known.len() as f64))
-        })
-        .collect()
+/// At most [`POINTS`] points.
+fn thinned(points: &[(f64, Option<f64>)]) -> Points {
+    averaged(points, points.len().div_ceil(POINTS).max(1)).collect()
+}
+
+/// Means of groups of so many neighbours; a gap is where nothing is known.
+pub fn averaged(points: &[(f64, Option<f64>)], group: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
+    points.chunks(group).map(|chunk| {
+        let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
+        let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
+        (time, stats::ratio(known.iter().sum(), known.len() as f64))
+    })
 }
 
 #[cfg(test)]

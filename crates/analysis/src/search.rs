@@ -104,8 +104,6 @@ fn around(rate: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::collections::BTreeMap;
 
     use evidence::{LatencyFigures, OperationKind};

@@ -267,8 +267,6 @@ impl TrialRecord {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::collections::BTreeMap;
 
     use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};

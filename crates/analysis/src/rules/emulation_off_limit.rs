@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use experiment::IoLimits;
-use experiment::VolumeRole;
+use experiment::{IoLimits, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use crate::document::{ConfigurationFacts, VolumeReport};

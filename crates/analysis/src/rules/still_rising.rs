@@ -59,7 +59,6 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Stil
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::Trajectory;
     use crate::progress::Second;
     use crate::rules::cases::changed;
     use crate::steady::Window;

@@ -1,7 +1,7 @@
 //! One small chart of a cell over time: its repetitions over each other, with warm-up, a limit, and the seconds in
 //! which a node was away or a disk failed.
 
-use analysis::{CellAnalysis, Charts, Line, Panel, TrialCharts};
+use analysis::{CellAnalysis, Charts, Line, Panel, TrialCharts, averaged};
 
 use super::axis::{Scale, label, path};
 use super::element::colour;
@@ -125,14 +125,4 @@ pub fn grid(y: &Scale) -> String {
         numbers.push_str(&format!("<text class=\"e\" x=\"38\" y=\"{:.0}\">{}</text>", at + 3.0, label(tick)));
     }
     format!("{numbers}<path class=\"grid\" d=\"{lines}\"/>")
-}
-
-/// Means of groups of neighbours; a gap is where nothing is known.
-pub fn averaged(points: &[(f64, Option<f64>)], group: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
-    points.chunks(group).map(|chunk| {
-        let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
-        let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
-        let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
-        (time, mean)
-    })
 }

@@ -6,9 +6,9 @@ use experiment::{Configuration, VolumeKind};
 use super::machines::Order;
 use super::question::{CacheBudget, SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::{self, NodeError};
-use crate::demand::{Machine, Work};
+use crate::demand::Machine;
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
-use crate::observation::Observation;
+use crate::observation::{Observation, Work};
 use crate::sustained::SustainedRate;
 
 /// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).

@@ -69,7 +69,7 @@ pub fn foretold(catalog: &Catalog, run: &RunEvidence<'_>, earlier: &RunEvidence<
             cell: one.cell.to_owned(),
             predicted_operations_per_s,
             why_not,
-            error: said.as_ref().and_then(|said| said.held_out.p90_error).filter(|_| is_sure(said.as_ref())),
+            error: said.as_ref().filter(|said| said.doubts.is_empty()).and_then(|said| said.held_out.p90_error),
             beyond_evidence: said.as_ref().map_or_else(Vec::new, |said| said.doubts.clone()),
             measured_operations_per_s,
             off: predicted_operations_per_s.map(|predicted| predicted / measured_operations_per_s - 1.0),
@@ -85,11 +85,6 @@ struct Said {
     operations_per_s: f64,
     doubts: Vec<Doubt>,
     held_out: HeldOut,
-}
-
-/// Whether nothing of it lies outside the measured range.
-fn is_sure(said: Option<&Said>) -> bool {
-    said.is_some_and(|said| said.doubts.is_empty())
 }
 
 /// The evidence from which cells are predicted.

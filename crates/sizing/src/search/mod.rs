@@ -17,7 +17,6 @@ mod options;
 mod p99;
 mod proposal;
 mod question;
-mod tier;
 mod today;
 mod worth;
 
