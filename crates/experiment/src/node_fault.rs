@@ -55,6 +55,7 @@ impl NodeFault {
 /// What a fault does, with its particulars.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum FaultAction {
     /// See [`NodeFaultKind::NodeStop`].
     NodeStop,
@@ -65,10 +66,7 @@ pub enum FaultAction {
     /// See [`NodeFaultKind::HostCut`].
     HostCut,
     /// See [`NodeFaultKind::DiskStall`].
-    DiskStall {
-        /// Of which volume.
-        volume: VolumeRole,
-    },
+    DiskStall { volume: VolumeRole },
     /// See [`NodeFaultKind::DiskSlow`].
     DiskSlow {
         /// Of which volume.
@@ -88,10 +86,7 @@ pub enum FaultAction {
         range: Option<(f64, f64)>,
     },
     /// See [`NodeFaultKind::DiskFull`].
-    DiskFull {
-        /// Of which volume.
-        volume: VolumeRole,
-    },
+    DiskFull { volume: VolumeRole },
     /// See [`NodeFaultKind::Compaction`].
     Compaction,
     /// See [`NodeFaultKind::CacheKill`].
