@@ -175,8 +175,7 @@ fn capacity(
         configuration: search.configuration.clone(),
         workload: search.workload.clone(),
         usd_per_month: levels.first().and_then(|level| level.cell.usd_per_month).or_else(|| {
-            let cost = crate::money::of_configuration(plan, &search.configuration)?;
-            cost.usd_per_month
+            crate::money::of_configuration(plan, &search.configuration)?.usd_per_month
         }),
         outcome,
         ops_per_s: found.map(|found| within(found.rate)),

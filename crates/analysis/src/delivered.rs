@@ -163,8 +163,7 @@ mod tests {
     fn of_both(job: &Job, trials: &[TrialMeasurement]) -> [Option<Delivered>; 2] {
         let analysis = analyse(&run(job, trials));
         ["gp2-320", "io1-10000"].map(|name| {
-            let cell = analysis.cells.iter().find(|c| c.configuration == name).unwrap();
-            cell.delivered
+            analysis.cells.iter().find(|c| c.configuration == name).unwrap().delivered
         })
     }
 

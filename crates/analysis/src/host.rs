@@ -249,7 +249,6 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
     }
 }
 
-/// A counter of a host.
 type Counter = fn(&HostFigures) -> Option<f64>;
 
 /// CPU time of the database: that of its cgroup; of its process where it has none of its own.

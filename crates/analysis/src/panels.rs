@@ -188,8 +188,7 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
         vec![line("read", rate(|v| v.read_bytes, MB)), line("written", rate(|v| v.write_bytes, MB))],
     );
     let scaled = |points: Points, unit: f64| -> Points {
-        let each = points.into_iter().map(|(t, value)| (t, value.map(|v| v / unit)));
-        each.collect()
+        points.into_iter().map(|(t, value)| (t, value.map(|v| v / unit))).collect()
     };
     let moving = gauge(|v| v.bytes_limit);
     if moving.iter().any(|(_, v)| v.is_some()) {
@@ -343,8 +342,7 @@ mod tests {
         let samples: Vec<HostSample> = (0..5).map(|t| sample(f64::from(t))).collect();
         let by_host = record.nodes.iter().map(|n| (n.host, samples.clone())).collect();
         let panels = of_trial(&record, &Latencies::of(&record), &by_host);
-        let iops = panels.iter().find(|p| p.title == Panel::DATA_IOPS).unwrap();
-        iops.lines.iter().map(|l| l.name.clone()).collect()
+        panels.iter().find(|p| p.title == Panel::DATA_IOPS).unwrap().lines.iter().map(|l| l.name.clone()).collect()
     }
 
     #[test]

@@ -56,8 +56,7 @@ pub fn decode_histogram_up_to(bytes: &[u8], highest: u64) -> Result<Histogram<u6
         Some(PLAIN) => bytes,
         Some(DEFLATED) => {
             let length = word(bytes, 4).map_or(0, |length| length as usize);
-            let deflated = bytes[8.min(bytes.len())..].get(..length);
-            let deflated = deflated.ok_or("the histogram is cut off")?;
+            let deflated = bytes[8.min(bytes.len())..].get(..length).ok_or("the histogram is cut off")?;
             inflated = inflate(deflated)?;
             inflated.as_slice()
         }

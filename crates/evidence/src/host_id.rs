@@ -71,8 +71,7 @@ impl FromStr for HostId {
                 (number.to_string() == digits).then(|| Self { role, index: number - 1 })
             }
         };
-        let found = Role::ALL.into_iter().find_map(role_and_index);
-        found.ok_or_else(|| NoSuchHost(name.to_owned()))
+        Role::ALL.into_iter().find_map(role_and_index).ok_or_else(|| NoSuchHost(name.to_owned()))
     }
 }
 
@@ -84,8 +83,7 @@ impl Serialize for HostId {
 
 impl<'de> Deserialize<'de> for HostId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -4,7 +4,6 @@ use crate::model_misses::{LEAST_MISSES, Misses, ModelMisses, caches_of, own_buff
 use crate::scale::scaled_dataset;
 use crate::{DiskTooSmall, Experiment, Note, Sentence, setups};
 
-/// The notes on an experiment.
 pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
     misses(experiment).into_iter().chain(experiment.disks_too_small().iter().map(disk_too_small)).collect()
 }

@@ -179,8 +179,7 @@ impl Setup {
     /// while it runs (limits of volumes and CPUs, the size of the page cache).
     pub fn shares_process_with(&self, other: &Self) -> bool {
         let volumes = |setup: &Self| -> Vec<(VolumeRole, bool)> {
-            let each = setup.volumes();
-            each.map(|volume| (volume.role, volume.served.is_some())).collect()
+            setup.volumes().map(|volume| (volume.role, volume.served.is_some())).collect()
         };
         // A process is given its number of CPUs at its start; nodes of one machine have theirs one after the other.
         let cpus = |setup: &Self| match setup.placement.nodes {

@@ -399,8 +399,7 @@ fn unlike_runtimes(runtimes: &[(&str, Option<&Value>)]) -> Option<String> {
         return None;
     }
     let words = |runtime: &Value| {
-        let all = runtime.as_array().into_iter().flatten().filter_map(Value::as_str);
-        all.collect::<Vec<_>>().join(" or ")
+        runtime.as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
     };
     let each: Vec<String> = known.iter().map(|(version, runtime)| format!("{version} on {}", words(runtime))).collect();
     Some(format!("What runs them differs besides, and is part of what is compared: {}.", listed(&each)))
@@ -507,7 +506,6 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
     [ran, done].into_iter().chain(left_out).chain(more).collect()
 }
 
-/// What ran, on what.
 fn ran(analysis: &Analysis) -> String {
     let shape = &analysis.shape;
     let until_rest = shape.warmup_max_s.map_or_else(String::new, |most| {

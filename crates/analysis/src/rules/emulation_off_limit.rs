@@ -37,8 +37,7 @@ const OFF_LIMIT_MAX: f64 = 0.10;
 pub(crate) fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Seen<EmulationOffLimit>> {
     let of_volume = |volume: &VolumeReport| match volume.probes.is_empty() {
         true => {
-            let found = volume.probe.iter().flat_map(|p| off_limit(configuration, volume, p));
-            found.map(Seen::from).collect()
+            volume.probe.iter().flat_map(|p| off_limit(configuration, volume, p)).map(Seen::from).collect()
         }
         false => on_nodes(configuration, volume),
     };

@@ -60,8 +60,7 @@ mod tests {
         };
         assert_eq!(finding(&with(None), &plan), None);
         let reported = |trial: &TrialMeasurement| {
-            let found = finding(trial, &plan).unwrap();
-            found.figures
+            finding(trial, &plan).unwrap().figures
         };
         assert_eq!(reported(&with(Some("it did not stop"))).problems, ["it did not stop"]);
         let none = reported(&recorded(|_| ()));

@@ -119,8 +119,7 @@ mod tests {
         let (mut begun_cold, warmed) = (job().plan, job().plan);
         begun_cold.caches = cold(&begun_cold);
         let why = |factor, plan| {
-            let found = finding(&with(&seconds(10, factor)), plan).unwrap();
-            found.figures.trajectory
+            finding(&with(&seconds(10, factor)), plan).unwrap().figures.trajectory
         };
         assert_eq!(why(1.7, &begun_cold), Some(Trajectory::ColdStart));
         assert_eq!((why(0.6, &begun_cold), why(1.7, &warmed)), (None, None));

@@ -276,8 +276,7 @@ mod tests {
                     })
                     .collect();
             });
-            let found = of_setup(&setups[0], &json!({}), &[&trial]);
-            found.map(|seen| in_words(&seen.figures).concat())
+            of_setup(&setups[0], &json!({}), &[&trial]).map(|seen| in_words(&seen.figures).concat())
         };
         let apart = Some("clock: database / database-3".to_owned());
         assert_eq!(reported(-45.0, 1.0), apart);

@@ -68,8 +68,7 @@ mod tests {
             own.read_iops = own.read_iops.map(|n| n * iops);
             own.read_bytes_per_s = own.read_bytes_per_s.map(|n| n * bytes);
             data.own_limits = Some(own);
-            let found = of_setup(&setups[1], 16.0);
-            found.map(|seen| matches!(seen.figures, VolumeAboveInstance::Iops { .. }))
+            of_setup(&setups[1], 16.0).map(|seen| matches!(seen.figures, VolumeAboveInstance::Iops { .. }))
         };
         assert_eq!(with(1.0, 1.0), None);
         assert_eq!(with(1.0005, 1.0), None);

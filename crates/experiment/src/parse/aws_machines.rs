@@ -265,8 +265,7 @@ fn usd_per_hour_of(catalog: &Catalog, machine: &AwsMachine, site: &AwsSite) -> R
     };
     let mut orders = machine.volumes.values().map(order).collect::<Result<Vec<_>, String>>()?;
     orders.push(root);
-    let cost = catalog.cost_of(&machine.instance_type, &orders, 1, &basis);
-    let cost = cost.map_err(|error| error.to_string())?;
+    let cost = catalog.cost_of(&machine.instance_type, &orders, 1, &basis).map_err(|error| error.to_string())?;
     Ok(cost.usd_per_month / basis.hours_per_month)
 }
 

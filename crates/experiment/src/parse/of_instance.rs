@@ -49,7 +49,6 @@ pub(super) fn not_together(raw: &raw::Configuration, mistakes: &mut Collector<'_
     }
 }
 
-/// The type of each volume of a configuration.
 fn kinds(raw: &raw::Configuration) -> Vec<VolumeType> {
     let volumes = std::iter::once(&raw.data_volume).chain(&raw.commitlog_volume);
     volumes.flat_map(|volume| kinds_of(volume.get_ref())).collect()

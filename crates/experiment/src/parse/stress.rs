@@ -107,8 +107,7 @@ fn asked<'a>(
             let message = format!("weights: {path} has no operation `{name}`: it has {listed}");
             mistakes.add(name.span(), message, choice(name, names));
         }
-        let above_0 = workload.weights.iter().filter(|(_, weight)| ***weight > 0.0);
-        above_0.map(|(name, _)| name.as_str()).collect()
+        workload.weights.iter().filter(|(_, weight)| ***weight > 0.0).map(|(name, _)| name.as_str()).collect()
     })?;
     if asked.is_empty() {
         return mistakes.refuse(workload.span(), "all operations have weight 0", "give one of them a weight above 0");

@@ -89,8 +89,7 @@ pub fn level(class: &str, at: f64) -> String {
 
 /// The seconds in which a node was away or a disk failed by plan, shaded.
 pub fn fault_spans(trial: &TrialCharts, x: &Scale) -> String {
-    let spans = trial.fault_spans.iter();
-    spans.map(|(from, to)| shade("gone", x.at(*from), x.at(*to))).collect()
+    trial.fault_spans.iter().map(|(from, to)| shade("gone", x.at(*from), x.at(*to))).collect()
 }
 
 fn shade(class: &str, from: f64, to: f64) -> String {

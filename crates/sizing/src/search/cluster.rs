@@ -200,12 +200,10 @@ impl<'a> Search<'a> {
         let asked_ms = self.target.p99_ms.unwrap_or(f64::INFINITY);
         let sustained = self.sustained.iter();
         let sustained = sustained.filter(|found| found.bound_ms <= asked_ms && is_it(found.beside));
-        let at_limit = self.observations.iter();
-        let at_limit = at_limit.filter(|o| o.is_capacity() && o.is_at_rest && is_it(o));
+        let at_limit = self.observations.iter().filter(|o| o.is_capacity() && o.is_at_rest && is_it(o));
         let sustained = sustained.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
         sustained.map(Measured::UnderP99).or_else(|| {
-            let most = at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
-            most.map(Measured::AtLimit)
+            at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput)).map(Measured::AtLimit)
         })
     }
 }

@@ -34,7 +34,6 @@ impl Measure {
         }
     }
 
-    /// Whether more is better.
     fn is_more_better(&self) -> bool {
         !matches!(self, Self::Latency { .. })
     }
