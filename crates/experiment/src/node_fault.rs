@@ -39,10 +39,7 @@ impl NodeFault {
         if self.kind() == NodeFaultKind::Compaction {
             return format!("compaction on node {node} at {at_s} s");
         }
-        let until = match self.for_s {
-            Some(for_s) => format!("for {for_s} s"),
-            None => "to the end".to_owned(),
-        };
+        let until = self.for_s.map_or_else(|| "to the end".to_owned(), |for_s| format!("for {for_s} s"));
         let whose = match (action.cache(), action.volume()) {
             (Some(cache), _) => cache,
             (None, None) => format!("node {node}"),

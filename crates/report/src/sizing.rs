@@ -272,8 +272,5 @@ fn proposals(all: Vec<(usize, &Proposal)>) -> Rows<(usize, &Proposal)> {
 }
 
 fn error(proposal: &Proposal) -> String {
-    match proposal.uncertainty_percent {
-        Some(half) => format!("±{half:.0} %"),
-        None => "not known".to_owned(),
-    }
+    proposal.uncertainty_percent.map_or_else(|| "not known".to_owned(), |half| format!("±{half:.0} %"))
 }

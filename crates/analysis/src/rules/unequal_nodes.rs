@@ -168,10 +168,7 @@ impl Extremes {
         let contrast =
             position(self.most.0).zip(position(self.least.0)).and_then(|(most, least)| layout.contrast(most, least));
         let n = self.nodes as f64;
-        match contrast {
-            Some(contrast) => contrast.interval(LEVEL / (n * (n - 1.0) / 2.0)).0 > 1.0,
-            None => each,
-        }
+        contrast.map_or(each, |contrast| contrast.interval(LEVEL / (n * (n - 1.0) / 2.0)).0 > 1.0)
     }
 
     fn figures(&self, figure: NodeFigure, volume: Option<VolumeRole>) -> UnequalNodes {
