@@ -174,9 +174,10 @@ fn capacity(
     let capacity = Capacity {
         configuration: search.configuration.clone(),
         workload: search.workload.clone(),
-        usd_per_month: levels.first().and_then(|level| level.cell.usd_per_month).or_else(|| {
-            crate::money::of_configuration(plan, &search.configuration)?.usd_per_month
-        }),
+        usd_per_month: levels
+            .first()
+            .and_then(|level| level.cell.usd_per_month)
+            .or_else(|| crate::money::of_configuration(plan, &search.configuration)?.usd_per_month),
         outcome,
         ops_per_s: found.map(|found| within(found.rate)),
         low_ops_per_s: ends.0,

@@ -36,9 +36,7 @@ const OFF_LIMIT_MAX: f64 = 0.10;
 /// The volumes of a configuration that are off; of several nodes those whose volume is are named.
 pub(crate) fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Seen<EmulationOffLimit>> {
     let of_volume = |volume: &VolumeReport| match volume.probes.is_empty() {
-        true => {
-            volume.probe.iter().flat_map(|p| off_limit(configuration, volume, p)).map(Seen::from).collect()
-        }
+        true => volume.probe.iter().flat_map(|p| off_limit(configuration, volume, p)).map(Seen::from).collect(),
         false => on_nodes(configuration, volume),
     };
     configuration.volumes.iter().flat_map(of_volume).collect()

@@ -125,9 +125,7 @@ pub fn whisker(class: &str, x: f64, (low, high): (f64, f64), y: &Scale) -> Strin
 
 /// A tick's number: `0`, `0.05`, `2,500`, `12.5k`.
 pub fn label(value: f64) -> String {
-    let trimmed = |v: f64| {
-        format!("{v:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
+    let trimmed = |v: f64| format!("{v:.2}").trim_end_matches('0').trim_end_matches('.').to_owned();
     match value.abs() {
         0.0 => "0".to_owned(),
         v if v >= 1e9 => format!("{}G", trimmed(value / 1e9)),

@@ -202,9 +202,9 @@ impl<'a> Search<'a> {
         let sustained = sustained.filter(|found| found.bound_ms <= asked_ms && is_it(found.beside));
         let at_limit = self.observations.iter().filter(|o| o.is_capacity() && o.is_at_rest && is_it(o));
         let sustained = sustained.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
-        sustained.map(Measured::UnderP99).or_else(|| {
-            at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput)).map(Measured::AtLimit)
-        })
+        sustained
+            .map(Measured::UnderP99)
+            .or_else(|| at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput)).map(Measured::AtLimit))
     }
 }
 
