@@ -280,9 +280,7 @@ impl Comparisons {
     /// What an interval shows of the configurations: where one side could do more, only what more of it would not undo.
     fn carried_verdict(&self, low: f64, high: f64, bound: Option<&Bound>) -> Verdict {
         let here = |low: f64, high: f64| verdict(low, high, self.margin, self.metric.higher_is_better());
-        let Some(bound) = bound else {
-            return here(low, high);
-        };
+        let Some(bound) = bound else { return here(low, high) };
         let (low, high) = match bound.is {
             BoundIs::AtLeast => (low, f64::INFINITY),
             BoundIs::AtMost => (0.0, high),

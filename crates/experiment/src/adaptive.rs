@@ -132,9 +132,7 @@ impl Adaptive {
         let at_the_end = self.stopped.is_some().then_some((self.last_block(), &self.resting));
         let called = self.called.iter().map(|next| (next.block.saturating_sub(1), &next.resting));
         let all: Vec<(u32, &Vec<Resting>)> = called.chain(at_the_end).collect();
-        let Some((_, resting)) = all.last() else {
-            return Vec::new();
-        };
+        let Some((_, resting)) = all.last() else { return Vec::new() };
         let since = |cell: &str| {
             let of = |(after, resting): &(u32, &Vec<Resting>)| {
                 let own = resting.iter().find(|resting| resting.cell == cell)?;

@@ -92,13 +92,9 @@ struct Found<'t, 'i> {
 impl Assignment {
     fn applied(&self, text: &str) -> Result<String, String> {
         let document = DeTable::parse(text).map_err(|error| error.message().to_owned())?;
-        let Some((key, tables)) = self.path.split_last() else {
-            return Ok(text.to_owned());
-        };
+        let Some((key, tables)) = self.path.split_last() else { return Ok(text.to_owned()) };
         let line = format!("{key} = {}\n", self.value);
-        let Some(found) = find(document.get_ref(), tables)? else {
-            return Ok(appended(text, tables, &line));
-        };
+        let Some(found) = find(document.get_ref(), tables)? else { return Ok(appended(text, tables, &line)) };
         match found.table.get(key.as_str()) {
             Some(value) if is_by_header(text, value.get_ref(), value.span()) => {
                 Err(format!("{key} is a table: set one of its keys"))
@@ -117,9 +113,7 @@ fn appended(text: &str, tables: &[String], line: &str) -> String {
 
 /// With a line that was not there.
 fn inserted(text: &str, tables: &[String], line: &str, found: &Found<'_, '_>) -> Result<String, String> {
-    let Some(at) = &found.at else {
-        return Ok(replaced(text, behind_comments(text), line));
-    };
+    let Some(at) = &found.at else { return Ok(replaced(text, behind_comments(text), line)) };
     match text[at.start..].chars().next() {
         // Behind what is there already a comment may stand, which would hold it too.
         Some('{') => {
@@ -161,9 +155,7 @@ fn find<'t, 'i>(root: &'t DeTable<'i>, tables: &[String]) -> Result<Option<Found
             }
             _ => value,
         };
-        let DeValue::Table(table) = value.get_ref() else {
-            return Err(format!("{key} is no table"));
-        };
+        let DeValue::Table(table) = value.get_ref() else { return Err(format!("{key} is no table")) };
         (found.table, found.at) = (table, Some(value.span()));
     }
     Ok(Some(found))

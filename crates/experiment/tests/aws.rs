@@ -114,9 +114,7 @@ fn a_machine_costs_its_instance_its_volumes_and_its_root_at_todays_prices() {
     let machines = 3.0 * on_demand("r4.xlarge") + on_demand("i3.xlarge") + 2.0 * on_demand("c7i.2xlarge");
     let expected = machines + (3.0 * of_ebs + 6.0 * 64.0 * 0.08) / 730.0;
     let price = |experiment: experiment::Experiment| experiment.place.aws().unwrap().batches[0].prices.clone();
-    let AwsPrice::UsdPerHour(usd) = price(experiment)[0] else {
-        panic!("no price");
-    };
+    let AwsPrice::UsdPerHour(usd) = price(experiment)[0] else { panic!("no price") };
     assert!((usd - expected).abs() < 1e-9, "{usd} {expected}");
     // A region whose prices nobody has asked for costs what nobody knows.
     let elsewhere = price(planned(&stated("region = \"eu-central-1\"")).unwrap());

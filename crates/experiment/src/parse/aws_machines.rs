@@ -46,9 +46,7 @@ pub(super) fn place(
         None => (DEFAULT_CLIENT, file.name.span()),
     };
     let client = instance(catalog, client, at, mistakes);
-    let (Some(of_nodes), Some(client)) = (of_nodes, client) else {
-        return;
-    };
+    let (Some(of_nodes), Some(client)) = (of_nodes, client) else { return };
     if settings.sites.is_empty() {
         // What is wrong with one of them is reported.
         return;
@@ -155,9 +153,7 @@ fn read_quotas<'m>(
     let limits = given.site.iter().map(|site| site.limits.as_ref());
     let mut limited: Vec<_> =
         sites.iter_mut().zip(limits).filter_map(|(site, limits)| Some((site, limits?.span()))).collect();
-    let Some((_, first)) = limited.first() else {
-        return true;
-    };
+    let Some((_, first)) = limited.first() else { return true };
     let needs = match QuotaNeeds::of(machines) {
         Ok(needs) => needs,
         Err(kind) => {

@@ -189,9 +189,7 @@ fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
 
 /// Refuses clients that cannot share each level.
 fn fit(clients: u32, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) {
-    let Some(at) = place(&load.clients).filter(|_| clients > 1) else {
-        return;
-    };
+    let Some(at) = place(&load.clients).filter(|_| clients > 1) else { return };
     let problem = levels.iter().find_map(|level| match level {
         LoadLevel::Concurrency(n) if *n < clients => Some((
             format!("concurrency {n} cannot be shared by {clients} clients: each has at least one request in flight"),
@@ -305,9 +303,7 @@ fn stray<const N: usize>(keys: [(&'static str, Option<Range<usize>>); N], of: &s
 }
 
 fn number_of_repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> u32 {
-    let Some(given) = &load.repetitions else {
-        return REPETITIONS_MIN;
-    };
+    let Some(given) = &load.repetitions else { return REPETITIONS_MIN };
     let number = given.as_integer().filter(|n| (1..=1_000).contains(n));
     if number.is_none() {
         let help = "a whole number from 1 to 1000, \"auto\" or \"adaptive\"";

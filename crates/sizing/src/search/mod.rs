@@ -78,9 +78,7 @@ pub fn size(
     let (cached, about_caches) = of_caches.unwrap_or_default();
     offers.cheapest.extend(cached);
     offers.cheapest.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
-    let Some(cheapest) = offers.cheapest.first() else {
-        return Err(search.nothing(left_out));
-    };
+    let Some(cheapest) = offers.cheapest.first() else { return Err(search.nothing(left_out)) };
     let proven = offers.proven.first();
     let comparison = (!options.current.is_empty())
         .then(|| search.beside_today(cheapest, proven))

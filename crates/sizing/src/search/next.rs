@@ -50,9 +50,7 @@ pub fn next_to_measure(
     for place in &judge(run).recommendation.places {
         match lead(run, place) {
             Ok(lead) => leads.push(lead),
-            Err(why) => {
-                not_predicted.push(NotPredicted { workload: place.workload.clone(), load: place.load, why });
-            }
+            Err(why) => not_predicted.push(NotPredicted { workload: place.workload.clone(), load: place.load, why }),
         }
     }
     let mut answer = NextToMeasure {
