@@ -35,29 +35,20 @@ pub enum Next {
 
 /// Why a run ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum StopsBecause {
     /// The answer's intervals leave nothing open that is to be decided.
     Decided,
     /// What they leave open under some workload and load the most blocks would leave open, too.
-    OutOfReach {
-        /// So many.
-        blocks_max: u32,
-    },
+    OutOfReach { blocks_max: u32 },
     /// What they leave open is of cells that the user skips.
     Skipped,
     /// There were as many blocks as there may be.
     MostBlocks,
     /// A budget is spent.
     Spent(Budget),
-    /// Another block costs more than the present best choice is expected to lose.
-    NotWorthIt {
-        /// What it is expected to lose at the most, USD.
-        loss_usd: f64,
-        /// In so many months.
-        horizon_months: f64,
-        /// What the next block would cost, USD.
-        block_usd: f64,
-    },
+    /// Another block costs more than the present best choice is expected to lose at the most in so many months.
+    NotWorthIt { loss_usd: f64, horizon_months: f64, block_usd: f64 },
 }
 
 /// What a run may take.

@@ -76,18 +76,13 @@ impl Cause {
 /// Whether a trial may enter comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Validity {
     /// It ran to its end.
     Valid,
-    /// Kept as evidence, never compared.
-    Invalid {
-        /// What kind of thing happened.
-        cause: Cause,
-        /// What happened, in one sentence.
-        reason: String,
-        /// The last lines of the log that explains it.
-        log_tail: Vec<String>,
-    },
+    /// Kept as evidence, never compared: what kind of thing happened, what it was in one sentence, and the last
+    /// lines of the log that explains it.
+    Invalid { cause: Cause, reason: String, log_tail: Vec<String> },
 }
 
 /// One measured execution of a cell.

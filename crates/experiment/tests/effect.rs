@@ -1,12 +1,8 @@
 //! Nothing that the file states is ignored in silence: it is obeyed, refused with the reason, or reported.
 
-use crate::story::{GOOD, accepted, and, each_refused, notes, read, with};
+use crate::story::{GOOD, accepted, and, each_refused, notes, to_run, with};
 use catalog::Catalog;
 use experiment::{ParseContext, Provider, ReadFor, parse, refuse_unmeasurable};
-
-fn to_run(text: &str, provider: Provider) -> Result<experiment::Experiment, String> {
-    read(text, ReadFor::Run(provider)).map_err(|mistakes| mistakes.to_string())
-}
 
 #[test]
 fn three_nodes_are_priced_three_times_and_planned_with_their_replicas() {
