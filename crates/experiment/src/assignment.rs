@@ -65,7 +65,6 @@ impl fmt::Display for Assignment {
 /// is wrong with it is reported where it is read.
 ///
 /// # Errors
-///
 /// Which cannot be set, and why.
 pub fn set(text: &str, all: &[Assignment]) -> Result<String, String> {
     if DeTable::parse(text).is_err() {

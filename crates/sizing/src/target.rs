@@ -95,7 +95,6 @@ impl Target {
     /// Whether it can be.
     ///
     /// # Errors
-    ///
     /// The first figure out of range, or too few copies for the quorum that is asked for.
     pub fn check(&self) -> Result<(), TargetError> {
         let ranges = [

@@ -17,7 +17,6 @@ use crate::observation::{Observation, observe};
 /// that alone, and puts what was measured beside it.
 ///
 /// # Errors
-///
 /// When no trial of the run says what an operation costs, or the basis of its money cannot be.
 pub fn foretold(catalog: &Catalog, run: &RunEvidence<'_>, earlier: &RunEvidence<'_>) -> Result<Foretold, SizingError> {
     run.plan.money.basis.check(catalog).map_err(|error| SizingError::Input(error.to_string()))?;

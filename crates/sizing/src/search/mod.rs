@@ -39,7 +39,6 @@ use question::Search;
 /// Proposes clusters for a target, from what runs have measured.
 ///
 /// # Errors
-///
 /// When the target cannot be, the evidence does not carry an answer, or nothing in the catalog meets the target.
 pub fn size(
     catalog: &Catalog,

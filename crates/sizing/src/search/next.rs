@@ -35,7 +35,6 @@ use crate::target::Target;
 /// families and architecture of the options bound the search, all else of them says nothing here.
 ///
 /// # Errors
-///
 /// When families, architecture or the basis of the money cannot be.
 pub fn next_to_measure(
     catalog: &Catalog,
