@@ -13,7 +13,7 @@ pub struct Scale {
     high: f64,
     from: f64,
     to: f64,
-    is_log: bool,
+    pub is_log: bool,
 }
 
 impl Scale {
@@ -40,11 +40,6 @@ impl Scale {
     pub fn value(&self, at: f64) -> f64 {
         let value = self.low + (at - self.from) / (self.to - self.from) * (self.high - self.low);
         if self.is_log { value.exp() } else { value }
-    }
-
-    /// Whether the axis is logarithmic.
-    pub fn is_logarithmic(&self) -> bool {
-        self.is_log
     }
 
     /// Round values inside the scale, about `n` of them.
