@@ -35,29 +35,20 @@ pub enum Next {
 
 /// Why a run ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum StopsBecause {
     /// The answer's intervals leave nothing open that is to be decided.
     Decided,
     /// What they leave open under some workload and load the most blocks would leave open, too.
-    OutOfReach {
-        /// So many.
-        blocks_max: u32,
-    },
+    OutOfReach { blocks_max: u32 },
     /// What they leave open is of cells that the user skips.
     Skipped,
     /// There were as many blocks as there may be.
     MostBlocks,
     /// A budget is spent.
     Spent(Budget),
-    /// Another block costs more than the present best choice is expected to lose.
-    NotWorthIt {
-        /// What it is expected to lose at the most, USD.
-        loss_usd: f64,
-        /// In so many months.
-        horizon_months: f64,
-        /// What the next block would cost, USD.
-        block_usd: f64,
-    },
+    /// Another block costs more than the present best choice is expected to lose at the most in so many months.
+    NotWorthIt { loss_usd: f64, horizon_months: f64, block_usd: f64 },
 }
 
 /// What a run may take.
@@ -173,9 +164,7 @@ impl SoFar<'_> {
     /// Knowing everything would be worth what the present best choice is expected to lose, and a block tells less than
     /// everything: where it costs more than that it cannot pay for itself.
     fn not_worth_it(&self, seen: &Seen<'_>, cells: &[String]) -> Option<StopsBecause> {
-        let Aim::Answer { horizon_months: Some(horizon_months) } = self.adaptive.aim else {
-            return None;
-        };
+        let Aim::Answer { horizon_months: Some(horizon_months) } = self.adaptive.aim else { return None };
         let block = self.adaptive.last_block() + 1;
         let trials: Vec<PlannedTrial> = cells.iter().map(|cell| PlannedTrial { block, cell: cell.clone() }).collect();
         let block_usd = self.plan.usd_of(trials.iter())?;
@@ -345,9 +334,7 @@ impl Seen<'_> {
     fn may_win(&self, place: &WorkloadAnswer, one: usize, other: usize) -> bool {
         let tested = self.throughput.tested(one, other, self.last_share);
         let foreseen = tested.and_then(|(contrast, level)| contrast.foreseen(self.blocks_max, level));
-        let Some(foreseen) = foreseen else {
-            return true;
-        };
+        let Some(foreseen) = foreseen else { return true };
         let bound = self.throughput.bound(one, other).map(|bound| bound.is);
         let carries = !matches!(bound, Some(BoundIs::AtMost | BoundIs::Nothing));
         let may_be_better = carries && foreseen.high + self.factor(place, one, other).ln() > foreseen.half;
@@ -371,9 +358,7 @@ impl Seen<'_> {
     /// The sum over all others is no less than what the best of them gives more (as Bonferroni's bound), and ln of a
     /// ratio no less than the share of the price that it saves.
     fn loses_at(&self, place: &WorkloadAnswer) -> Option<f64> {
-        let AnswerOutcome::Between { configurations, .. } = &place.outcome else {
-            return None;
-        };
+        let AnswerOutcome::Between { configurations, .. } = &place.outcome else { return None };
         let name = |i: usize| &self.analysis.cells[i].configuration;
         let mut cells = self.cells_at(place);
         cells.retain(|i| self.analysis.cells[*i].valid_trials > 0);

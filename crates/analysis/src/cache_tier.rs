@@ -59,10 +59,8 @@ pub fn request_cpu_us(trial: &TrialMeasurement) -> Option<f64> {
     stats::ratio(reported(trial, &CPU_S)? * 1e6, requests)
 }
 
-/// Reads that were answered so.
 fn reads(trial: &TrialMeasurement, is_meant: fn(CacheAnswer) -> bool) -> f64 {
-    let meant = trial.cache.iter().filter(|(answer, _)| is_meant(**answer));
-    meant.map(|(_, of)| of.samples as f64).sum()
+    trial.cache.iter().filter(|(answer, _)| is_meant(**answer)).map(|(_, of)| of.samples as f64).sum()
 }
 
 /// What the tier reported in the window: it is watched on the machine of one of the database's nodes.

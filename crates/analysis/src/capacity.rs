@@ -174,10 +174,10 @@ fn capacity(
     let capacity = Capacity {
         configuration: search.configuration.clone(),
         workload: search.workload.clone(),
-        usd_per_month: levels.first().and_then(|level| level.cell.usd_per_month).or_else(|| {
-            let cost = crate::money::of_configuration(plan, &search.configuration)?;
-            cost.usd_per_month
-        }),
+        usd_per_month: levels
+            .first()
+            .and_then(|level| level.cell.usd_per_month)
+            .or_else(|| crate::money::of_configuration(plan, &search.configuration)?.usd_per_month),
         outcome,
         ops_per_s: found.map(|found| within(found.rate)),
         low_ops_per_s: ends.0,
@@ -350,8 +350,6 @@ pub fn rounds_of(plan: &Plan, search: &Search) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     /// A rate of 95 is shown to miss what 105 is shown to meet: compaction, a neighbour, or luck. No interval hides it.

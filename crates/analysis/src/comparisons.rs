@@ -280,9 +280,7 @@ impl Comparisons {
     /// What an interval shows of the configurations: where one side could do more, only what more of it would not undo.
     fn carried_verdict(&self, low: f64, high: f64, bound: Option<&Bound>) -> Verdict {
         let here = |low: f64, high: f64| verdict(low, high, self.margin, self.metric.higher_is_better());
-        let Some(bound) = bound else {
-            return here(low, high);
-        };
+        let Some(bound) = bound else { return here(low, high) };
         let (low, high) = match bound.is {
             BoundIs::AtLeast => (low, f64::INFINITY),
             BoundIs::AtMost => (0.0, high),
@@ -379,10 +377,7 @@ pub fn verdict(low: f64, high: f64, margin: f64, higher_is_better: bool) -> Verd
     if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
         Verdict::Same
     } else if low > 1.0 || high < 1.0 {
-        match (low > 1.0) == higher_is_better {
-            true => Verdict::Faster,
-            false => Verdict::Slower,
-        }
+        if (low > 1.0) == higher_is_better { Verdict::Faster } else { Verdict::Slower }
     } else {
         Verdict::NoDifferenceShown
     }

@@ -162,10 +162,7 @@ mod tests {
     /// Of the story's gp2 and io1, in this order.
     fn of_both(job: &Job, trials: &[TrialMeasurement]) -> [Option<Delivered>; 2] {
         let analysis = analyse(&run(job, trials));
-        ["gp2-320", "io1-10000"].map(|name| {
-            let cell = analysis.cells.iter().find(|c| c.configuration == name).unwrap();
-            cell.delivered
-        })
+        ["gp2-320", "io1-10000"].map(|name| analysis.cells.iter().find(|c| c.configuration == name).unwrap().delivered)
     }
 
     fn near(value: f64, expected: f64) {

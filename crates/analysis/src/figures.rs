@@ -65,8 +65,7 @@ impl<'a> Figures<'a> {
         if !self.plan.faults.is_empty() || !processes.iter().any(|names| cells_of(names) > 1) {
             return 0;
         }
-        let of = processes.iter().position(|names| names.iter().any(|name| name == configuration));
-        of.unwrap_or(0)
+        processes.iter().position(|names| names.iter().any(|name| name == configuration)).unwrap_or(0)
     }
 
     /// A metric of a cell by block; blocks without a figure are left out. Money is not known here: no operations per

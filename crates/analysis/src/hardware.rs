@@ -152,8 +152,7 @@ mod tests {
         let all = [named("at-rest", None), named("behind", Some(BEHIND)), named("too", Some(BEHIND))];
         let choices = |baseline: Option<&str>| -> Vec<&str> {
             let hardware = Hardware::of(&all, baseline);
-            let names = all.iter().map(|c| c.name.as_str());
-            names.filter(|name| hardware.is_choice(name)).collect()
+            all.iter().map(|c| c.name.as_str()).filter(|name| hardware.is_choice(name)).collect()
         };
         assert_eq!(choices(None), ["at-rest"]);
         assert_eq!(choices(Some("too")), ["behind", "too"]);

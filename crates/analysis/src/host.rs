@@ -197,9 +197,7 @@ impl VolumeActivity {
 /// measurement.
 pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> DatabaseHost {
     let window = window(samples, from_s, to_s);
-    let (Some(first), Some(last)) = (window.first(), window.last()) else {
-        return DatabaseHost::default();
-    };
+    let (Some(first), Some(last)) = (window.first(), window.last()) else { return DatabaseHost::default() };
     let seconds = last.t_s - first.t_s;
     let delta = |figure: Counter| between(first, last, figure);
     let per_second = |figure: Counter| delta(figure).and_then(|n| stats::ratio(n, seconds));
@@ -249,7 +247,6 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
     }
 }
 
-/// A counter of a host.
 type Counter = fn(&HostFigures) -> Option<f64>;
 
 /// CPU time of the database: that of its cgroup; of its process where it has none of its own.
@@ -295,9 +292,7 @@ pub(crate) fn window(samples: &[HostSample], from_s: f64, to_s: f64) -> &[HostSa
 /// Pairs of samples about [`WINDOW_S`] apart that cover the window; a rest shorter than half of that is left out: its
 /// rates would be noise. Where that leaves nothing the whole is one window.
 fn ten_second_steps<'s>(samples: &[&'s HostSample]) -> Vec<(&'s HostSample, &'s HostSample)> {
-    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
-        return Vec::new();
-    };
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let mut steps = Vec::new();
     let mut start = *first;
     for sample in &samples[1..] {

@@ -120,7 +120,7 @@ pub use lists::{each_once, grouped};
 pub use measure::measure;
 pub use measurement::{Background, TrialEvidence, TrialMeasurement};
 pub use node::Node;
-pub use panels::{Line, Panel};
+pub use panels::{Line, Panel, averaged};
 pub use phases::{Aftermath, Phase, PhaseMeasurement, RECOVERED_SECONDS, RECOVERED_SHARE, Recovery};
 pub use physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
 pub use precision::{Precision, Widest, precision};

@@ -211,10 +211,7 @@ fn background(record: &TrialRecord, by_host: &BTreeMap<HostId, Vec<HostSample>>,
         });
         each.collect::<Option<Vec<_>>>().filter(|known| !known.is_empty())
     };
-    match nodes.is_empty() {
-        true => Vec::new(),
-        false => reported::ALL.iter().find_map(of_product).unwrap_or_default(),
-    }
+    if nodes.is_empty() { Vec::new() } else { reported::ALL.iter().find_map(of_product).unwrap_or_default() }
 }
 
 /// What a database host showed up to the first planned fault. Restarts are counted to the end of measurement, without

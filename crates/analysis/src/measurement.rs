@@ -120,10 +120,7 @@ impl TrialMeasurement {
 
     /// Operations completed without error in the seconds that count.
     pub fn completed(&self) -> u64 {
-        if self.imported().is_some() {
-            return self.counted();
-        }
-        self.response.values().map(|f| f.samples).sum()
+        if self.imported().is_some() { self.counted() } else { self.response.values().map(|f| f.samples).sum() }
     }
 
     /// Operations completed without error in all measured seconds, as the client counted them.

@@ -104,8 +104,7 @@ fn differing<'s, V: PartialEq>(one: &'s BTreeMap<String, V>, other: &'s BTreeMap
 mod tests {
     use std::sync::LazyLock;
 
-    use cassandra_model::{JVM, TABLE, YAML};
-    use experiment::{Section, Setting, Settings};
+    use experiment::Setting;
 
     use super::*;
     use crate::analyse;

@@ -188,8 +188,7 @@ fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Pa
         vec![line("read", rate(|v| v.read_bytes, MB)), line("written", rate(|v| v.write_bytes, MB))],
     );
     let scaled = |points: Points, unit: f64| -> Points {
-        let each = points.into_iter().map(|(t, value)| (t, value.map(|v| v / unit)));
-        each.collect()
+        points.into_iter().map(|(t, value)| (t, value.map(|v| v / unit))).collect()
     };
     let moving = gauge(|v| v.bytes_limit);
     if moving.iter().any(|(_, v)| v.is_some()) {
@@ -291,20 +290,18 @@ fn rates(samples: &[HostSample], counter: impl Fn(&HostSample) -> Option<f64>) -
         .collect()
 }
 
-/// At most [`POINTS`] points: means of equal groups of neighbours.
-fn thinned(points: &Points) -> Points {
-    let group = points.len().div_ceil(POINTS).max(1);
-    if group == 1 {
-        return points.clone();
-    }
-    points
-        .chunks(group)
-        .map(|chunk| {
-            let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
-            let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
-            (time, stats::ratio(known.iter().sum(), known.len() as f64))
-        })
-        .collect()
+/// At most [`POINTS`] points.
+fn thinned(points: &[(f64, Option<f64>)]) -> Points {
+    averaged(points, points.len().div_ceil(POINTS).max(1)).collect()
+}
+
+/// Means of groups of so many neighbours; a gap is where nothing is known.
+pub fn averaged(points: &[(f64, Option<f64>)], group: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
+    points.chunks(group).map(|chunk| {
+        let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
+        let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
+        (time, stats::ratio(known.iter().sum(), known.len() as f64))
+    })
 }
 
 #[cfg(test)]
@@ -345,8 +342,7 @@ mod tests {
         let samples: Vec<HostSample> = (0..5).map(|t| sample(f64::from(t))).collect();
         let by_host = record.nodes.iter().map(|n| (n.host, samples.clone())).collect();
         let panels = of_trial(&record, &Latencies::of(&record), &by_host);
-        let iops = panels.iter().find(|p| p.title == Panel::DATA_IOPS).unwrap();
-        iops.lines.iter().map(|l| l.name.clone()).collect()
+        panels.iter().find(|p| p.title == Panel::DATA_IOPS).unwrap().lines.iter().map(|l| l.name.clone()).collect()
     }
 
     #[test]

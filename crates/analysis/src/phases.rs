@@ -105,12 +105,8 @@ pub enum Recovery {
 
 /// The phases of a trial; none where nothing was done to its nodes.
 pub fn of(record: &TrialRecord) -> Vec<Phase> {
-    let Some(measured_s) = record.client.as_ref().map(|c| c.measured_s) else {
-        return Vec::new();
-    };
-    let Some(first) = record.faults.first() else {
-        return Vec::new();
-    };
+    let Some(measured_s) = record.client.as_ref().map(|c| c.measured_s) else { return Vec::new() };
+    let Some(first) = record.faults.first() else { return Vec::new() };
     let clip = |s: f64| s.clamp(0.0, measured_s);
     let part = |kind, fault, from_s: f64, to_s: f64| Phase { kind, fault, from_s, to_s: to_s.max(from_s) };
     let mut phases = vec![part(PhaseKind::Before, 0, 0.0, clip(first.began_s))];
@@ -176,9 +172,7 @@ impl Tallies {
             let (first, end) = phase.whole();
             (first..end).contains(&second)
         };
-        let Some((_, tally)) = self.phases.iter_mut().find(|(phase, _)| holds(phase)) else {
-            return;
-        };
+        let Some((_, tally)) = self.phases.iter_mut().find(|(phase, _)| holds(phase)) else { return };
         match interval.series {
             Series::Response(_) if interval.histogram.is_empty() => {}
             Series::Response(_) => {

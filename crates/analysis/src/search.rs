@@ -104,8 +104,6 @@ fn around(rate: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::collections::BTreeMap;
 
     use evidence::{LatencyFigures, OperationKind};
@@ -201,9 +199,7 @@ mod tests {
             probe(rate(700.0), 7_000, 11_000.0),
             probe(rate(900.0), 9_000, 9_000.0),
         ];
-        let Step::Measure(rates) = next_step(&objective(), &probes) else {
-            panic!("trials decide");
-        };
+        let Step::Measure(rates) = next_step(&objective(), &probes) else { panic!("trials decide") };
         assert!((rates[1] - (700.0_f64 * 900.0).sqrt()).abs() < 1e-6, "{rates:?}");
     }
 }

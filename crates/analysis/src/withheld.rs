@@ -76,8 +76,7 @@ fn plainest(known: Withheld, other: Withheld) -> Withheld {
 
 /// The lowest bound of a latency, microseconds.
 fn tightest_us(objective: &Objective) -> Option<f64> {
-    let bounds = objective.latency.iter().map(|bound| bound.limit_us);
-    bounds.min_by(f64::total_cmp)
+    objective.latency.iter().map(|bound| bound.limit_us).min_by(f64::total_cmp)
 }
 
 /// What a finding says was measured instead, or shows of a database that was not at rest, where what limited the cell

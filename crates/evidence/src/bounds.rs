@@ -56,8 +56,7 @@ pub fn decode_histogram_up_to(bytes: &[u8], highest: u64) -> Result<Histogram<u6
         Some(PLAIN) => bytes,
         Some(DEFLATED) => {
             let length = word(bytes, 4).map_or(0, |length| length as usize);
-            let deflated = bytes[8.min(bytes.len())..].get(..length);
-            let deflated = deflated.ok_or("the histogram is cut off")?;
+            let deflated = bytes[8.min(bytes.len())..].get(..length).ok_or("the histogram is cut off")?;
             inflated = inflate(deflated)?;
             inflated.as_slice()
         }
@@ -267,8 +266,6 @@ impl TrialRecord {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use std::collections::BTreeMap;
 
     use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};

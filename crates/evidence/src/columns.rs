@@ -102,7 +102,6 @@ impl HostSample {
     }
 }
 
-/// Columns of a volume.
 struct VolumeColumns {
     role: VolumeRole,
     /// `data_`, `data_2_`, ..., `commitlog_`; of EBS `data_ebs_`.

@@ -5,28 +5,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a host is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
-    /// Owns volumes and a node of the database.
-    Database,
-    /// Has a node of the caches in front of the database, where these have machines of their own.
-    Cache,
-    /// Makes the load.
-    Client,
-}
-
-impl Role {
-    /// Every role.
-    pub const ALL: [Self; 3] = [Self::Database, Self::Cache, Self::Client];
-
-    /// Name in arguments, file names and messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Database => "database",
-            Self::Cache => "cache",
-            Self::Client => "client",
-        }
+experiment::word_enum! {
+    /// What a host is for, by its name in arguments, file names and messages.
+    #[derive(Hash, PartialOrd, Ord)]
+    pub enum Role by name {
+        /// Owns volumes and a node of the database.
+        Database = "database",
+        /// Has a node of the caches in front of the database, where these have machines of their own.
+        Cache = "cache",
+        /// Makes the load.
+        Client = "client",
     }
 }
 
@@ -90,8 +78,7 @@ impl FromStr for HostId {
                 (number.to_string() == digits).then(|| Self { role, index: number - 1 })
             }
         };
-        let found = Role::ALL.into_iter().find_map(role_and_index);
-        found.ok_or_else(|| NoSuchHost(name.to_owned()))
+        Role::ALL.into_iter().find_map(role_and_index).ok_or_else(|| NoSuchHost(name.to_owned()))
     }
 }
 
@@ -103,8 +90,7 @@ impl Serialize for HostId {
 
 impl<'de> Deserialize<'de> for HostId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

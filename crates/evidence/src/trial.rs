@@ -63,54 +63,26 @@ pub enum Cause {
 impl Cause {
     /// Whether nothing was asked of the database, so that `--resume` tries again.
     pub fn is_before_load(self) -> bool {
-        match self {
-            Self::DidNotStart => true,
-            Self::DatabaseEnded
-            | Self::VolumesLost
-            | Self::ClientFailed
-            | Self::ClientLost
-            | Self::HostLost
-            | Self::FaultFailed
-            | Self::BacklogNotAsPlanned
-            | Self::PageCacheNotHeld
-            | Self::CacheLost
-            | Self::Unreadable => false,
-        }
+        self == Self::DidNotStart
     }
 
     /// Whether what the trial asks for was done, whatever the database made of it. Of trials that were not carried out
     /// a few in a row end the run.
     pub fn is_carried_out(self) -> bool {
-        match self {
-            Self::DidNotStart | Self::ClientLost => false,
-            Self::DatabaseEnded
-            | Self::VolumesLost
-            | Self::ClientFailed
-            | Self::HostLost
-            | Self::FaultFailed
-            | Self::BacklogNotAsPlanned
-            | Self::PageCacheNotHeld
-            | Self::CacheLost
-            | Self::Unreadable => true,
-        }
+        !matches!(self, Self::DidNotStart | Self::ClientLost)
     }
 }
 
 /// Whether a trial may enter comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Validity {
     /// It ran to its end.
     Valid,
-    /// Kept as evidence, never compared.
-    Invalid {
-        /// What kind of thing happened.
-        cause: Cause,
-        /// What happened, in one sentence.
-        reason: String,
-        /// The last lines of the log that explains it.
-        log_tail: Vec<String>,
-    },
+    /// Kept as evidence, never compared: what kind of thing happened, what it was in one sentence, and the last
+    /// lines of the log that explains it.
+    Invalid { cause: Cause, reason: String, log_tail: Vec<String> },
 }
 
 /// One measured execution of a cell.

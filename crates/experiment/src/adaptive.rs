@@ -63,17 +63,12 @@ pub struct Resting {
 /// Why a cell is not repeated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum RestsBecause {
     /// What to run under its workload and load is decided.
-    Decided {
-        /// It is this configuration.
-        run: String,
-    },
+    Decided { run: String },
     /// Another configuration is shown to be the better choice there.
-    Beaten {
-        /// Such a one.
-        by: String,
-    },
+    Beaten { by: String },
     /// Those that are left are shown to pay for themselves alike.
     Alike,
     /// It is shown to meet the objective.
@@ -137,9 +132,7 @@ impl Adaptive {
         let at_the_end = self.stopped.is_some().then_some((self.last_block(), &self.resting));
         let called = self.called.iter().map(|next| (next.block.saturating_sub(1), &next.resting));
         let all: Vec<(u32, &Vec<Resting>)> = called.chain(at_the_end).collect();
-        let Some((_, resting)) = all.last() else {
-            return Vec::new();
-        };
+        let Some((_, resting)) = all.last() else { return Vec::new() };
         let since = |cell: &str| {
             let of = |(after, resting): &(u32, &Vec<Resting>)| {
                 let own = resting.iter().find(|resting| resting.cell == cell)?;

@@ -43,7 +43,6 @@ pub struct Block {
 /// The block of a configuration, to be put at the end of the text.
 ///
 /// # Errors
-///
 /// Why the text does not show what it is to be like.
 pub fn block_on(text: &str, other: OtherMachine<'_>) -> Result<Block, String> {
     let file: Table = toml::from_str(text).map_err(|error| error.to_string())?;

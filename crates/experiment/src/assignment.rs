@@ -65,7 +65,6 @@ impl fmt::Display for Assignment {
 /// is wrong with it is reported where it is read.
 ///
 /// # Errors
-///
 /// Which cannot be set, and why.
 pub fn set(text: &str, all: &[Assignment]) -> Result<String, String> {
     if DeTable::parse(text).is_err() {
@@ -92,13 +91,9 @@ struct Found<'t, 'i> {
 impl Assignment {
     fn applied(&self, text: &str) -> Result<String, String> {
         let document = DeTable::parse(text).map_err(|error| error.message().to_owned())?;
-        let Some((key, tables)) = self.path.split_last() else {
-            return Ok(text.to_owned());
-        };
+        let Some((key, tables)) = self.path.split_last() else { return Ok(text.to_owned()) };
         let line = format!("{key} = {}\n", self.value);
-        let Some(found) = find(document.get_ref(), tables)? else {
-            return Ok(appended(text, tables, &line));
-        };
+        let Some(found) = find(document.get_ref(), tables)? else { return Ok(appended(text, tables, &line)) };
         match found.table.get(key.as_str()) {
             Some(value) if is_by_header(text, value.get_ref(), value.span()) => {
                 Err(format!("{key} is a table: set one of its keys"))
@@ -117,9 +112,7 @@ fn appended(text: &str, tables: &[String], line: &str) -> String {
 
 /// With a line that was not there.
 fn inserted(text: &str, tables: &[String], line: &str, found: &Found<'_, '_>) -> Result<String, String> {
-    let Some(at) = &found.at else {
-        return Ok(replaced(text, behind_comments(text), line));
-    };
+    let Some(at) = &found.at else { return Ok(replaced(text, behind_comments(text), line)) };
     match text[at.start..].chars().next() {
         // Behind what is there already a comment may stand, which would hold it too.
         Some('{') => {
@@ -143,10 +136,7 @@ fn find<'t, 'i>(root: &'t DeTable<'i>, tables: &[String]) -> Result<Option<Found
     let mut keys = tables.iter();
     while let Some(key) = keys.next() {
         let Some(value) = found.table.get(key.as_str()) else {
-            return match found.is_one_of_several {
-                true => Err(format!("it has no {key}; change the file")),
-                false => Ok(None),
-            };
+            return if found.is_one_of_several { Err(format!("it has no {key}; change the file")) } else { Ok(None) };
         };
         let value = match value.get_ref() {
             DeValue::Array(all) => {
@@ -164,9 +154,7 @@ fn find<'t, 'i>(root: &'t DeTable<'i>, tables: &[String]) -> Result<Option<Found
             }
             _ => value,
         };
-        let DeValue::Table(table) = value.get_ref() else {
-            return Err(format!("{key} is no table"));
-        };
+        let DeValue::Table(table) = value.get_ref() else { return Err(format!("{key} is no table")) };
         (found.table, found.at) = (table, Some(value.span()));
     }
     Ok(Some(found))

@@ -280,8 +280,7 @@ impl AwsSettings {
     /// Seconds that reading every block of the data volumes of some configurations is estimated to take: all machines
     /// do it at the same time.
     pub fn initialisation_s(&self, configurations: &[String]) -> f64 {
-        let of_these = self.initialisations.iter();
-        let of_these = of_these.filter(|one| configurations.contains(&one.configuration));
+        let of_these = self.initialisations.iter().filter(|one| configurations.contains(&one.configuration));
         of_these.filter_map(AwsInitialisation::estimated_s).fold(0.0, f64::max)
     }
 

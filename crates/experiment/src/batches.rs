@@ -76,8 +76,7 @@ pub(crate) fn place(items: &[Item], clients: &[AwsMachine], sites: &[&AwsLimits]
 /// The seconds of the site that has most to do.
 fn longest(items: &[Item], chosen: &[usize], sites: usize) -> f64 {
     let of_site = |site: usize| -> f64 {
-        let its = chosen.iter().zip(items).filter(|(at, _)| **at == site);
-        its.map(|(_, item)| item.seconds).sum()
+        chosen.iter().zip(items).filter(|(at, _)| **at == site).map(|(_, item)| item.seconds).sum()
     };
     (0..sites).map(of_site).fold(0.0, f64::max)
 }

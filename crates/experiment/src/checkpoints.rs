@@ -14,7 +14,7 @@ pub(crate) fn none_in_a_trial(experiment: &Experiment) -> Vec<Note> {
     if !experiment.workloads.iter().any(|asked| asked.writes() > 0.0) {
         return Vec::new();
     }
-    let trial_s = experiment.load.warmup_s + experiment.load.duration_s;
+    let trial_s = experiment.load.shape.warmup_s + experiment.load.shape.duration_s;
     let late = |configuration: &Configuration| {
         let interval_s = (rules.interval_s)(&configuration.settings);
         (interval_s > trial_s).then(|| none(&rules, configuration, (interval_s, trial_s)))

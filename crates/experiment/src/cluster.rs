@@ -23,8 +23,7 @@ impl Cluster {
 
     /// The clusters of these configurations, each once.
     pub fn all_of(setups: &[Setup]) -> Vec<Self> {
-        let started = setups.iter().filter(|setup| setup.at.is_started());
-        let clusters: BTreeSet<Self> = started.map(Self::of).collect();
+        let clusters: BTreeSet<Self> = setups.iter().filter(|setup| setup.at.is_started()).map(Self::of).collect();
         clusters.into_iter().collect()
     }
 

@@ -78,8 +78,7 @@ impl ConsistencyLevels {
         if self == Self::all(self.read) {
             return self.read.name().to_owned();
         }
-        let each = self.by_kind().map(|(kind, level)| format!("{kind} {}", level.name()));
-        each.join(", ")
+        self.by_kind().map(|(kind, level)| format!("{kind} {}", level.name())).join(", ")
     }
 }
 

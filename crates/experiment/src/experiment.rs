@@ -155,10 +155,7 @@ impl Dataset {
 
     /// Bytes of payload that clients write for each operation of a workload of YCSB.
     pub fn payload_written(&self, workload: &Definition) -> f64 {
-        let update = match workload.write_all_fields {
-            true => self.record_bytes(),
-            false => f64::from(self.field_length),
-        };
+        let update = if workload.write_all_fields { self.record_bytes() } else { f64::from(self.field_length) };
         let mix = &workload.mix;
         (mix.update + mix.read_modify_write) * update + mix.insert * self.record_bytes()
     }
@@ -292,12 +289,8 @@ pub struct Load {
     pub levels: Vec<LoadLevel>,
     /// The highest rates that meet the objective are to be found.
     pub find: Option<Find>,
-    /// Seconds before measurement, under the same load.
-    pub warmup_s: f64,
-    /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
-    pub warmup_max_s: Option<f64>,
-    /// Seconds at most in which the database is brought to rest before all that; 0: its code may be cold.
-    pub rest_max_s: f64,
+    /// The shape of each trial at full scale.
+    pub shape: TrialShape,
     /// Processes of the database that share out the trials of a block.
     pub forks: u32,
     /// Clients that share each level's load.
@@ -306,17 +299,29 @@ pub struct Load {
     pub client_threads: u32,
     /// What each of them costs, where that was measured on the machine that will send.
     pub client_cost: Option<ClientCost>,
-    /// Measured seconds; a bound on the time when `operations` is given too.
-    pub duration_s: f64,
-    /// Measured operations at full scale; the trial ends at whichever comes first.
-    pub operations: Option<u64>,
     /// Trials of each cell; the most of them where `adaptive` decides.
     pub repetitions: u32,
     /// When to stop before that; `None`: never.
     pub adaptive: Option<Adaptive>,
     /// Seed of the order of trials and of the key choosers.
     pub seed: u64,
-    /// Client-side timeout of one request, seconds.
+}
+
+/// The shape of each trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TrialShape {
+    /// Seconds of warm-up.
+    pub warmup_s: f64,
+    /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
+    pub warmup_max_s: Option<f64>,
+    /// Seconds at most of JIT warm-up of a new process, and as many in which a page cache settles, before all
+    /// that; 0: neither is waited for.
+    pub rest_max_s: f64,
+    /// Measured seconds at most.
+    pub duration_s: f64,
+    /// Measured operations at most; of a plan on this machine (scaled); the trial ends at whichever comes first.
+    pub operations: Option<u64>,
+    /// Client-side request timeout, seconds.
     pub request_timeout_s: f64,
 }
 

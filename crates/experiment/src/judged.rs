@@ -114,7 +114,7 @@ fn measured_clients(load: &Load, rate: f64, cost: ClientCost) -> Option<Note> {
 }
 
 fn trials(load: &Load) -> Option<Note> {
-    let duration_s = load.duration_s;
+    let duration_s = load.shape.duration_s;
     (duration_s < JUDGED_FROM_S).then(|| {
         let message = format!(
             "trials of {duration_s} s are too short to distinguish a steady state from a passing one, which takes at \

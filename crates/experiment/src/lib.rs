@@ -97,7 +97,7 @@ pub use draft::{Draft, Origins, RecordShape, draft};
 pub use existing::{ExistingCluster, IdentityFiles, TableBefore, TlsFiles};
 pub use experiment::{
     Configuration, ConfiguredVolume, Database, Dataset, EbsCards, Experiment, Find, Instance, Load, LoadLevel,
-    Patience, Target, part_of,
+    Patience, Target, TrialShape, part_of,
 };
 pub use hosts::{CacheMachine, DatabaseMachine, HostsSettings, MachineStorage, SshFiles, WatchedNode};
 pub use imported::{ImportedConfiguration, ImportedRun, ImportedTrial, mix_of};
@@ -119,7 +119,7 @@ pub use own_snapshot::{CountedRows, FoundSnapshot, Snapshot, SnapshotTable, Stat
 pub use parse::{ParseContext, ReadFor, parse, plain_words, refuse_unmeasurable};
 pub use place::{Emulation, Machines, Model, PageCacheKeeps, Place};
 pub use placement::Placement;
-pub use plan::{Cell, Plan, PlannedTrial, TrialShape, plan};
+pub use plan::{Cell, Plan, PlannedTrial, plan};
 pub use product::{Lack, Product, Section, Setting, Settings, SettingsInForce, choice, nearest};
 pub use products::{PRODUCTS, Started, product_name, versions};
 pub use provider::Provider;

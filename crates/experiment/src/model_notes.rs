@@ -4,7 +4,6 @@ use crate::model_misses::{LEAST_MISSES, Misses, ModelMisses, caches_of, own_buff
 use crate::scale::scaled_dataset;
 use crate::{DiskTooSmall, Experiment, Note, Sentence, setups};
 
-/// The notes on an experiment.
 pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
     misses(experiment).into_iter().chain(experiment.disks_too_small().iter().map(disk_too_small)).collect()
 }
@@ -22,10 +21,7 @@ fn note(experiment: &Experiment, records: u64, of: &ModelMisses) -> Note {
     let buffers = own_buffers(experiment.target.database.product());
     let left_out = buffers
         .map_or_else(String::new, |buffers| format!(", reckoned without {buffers} and without what updates read"));
-    let reads = |missing: f64| match missing < LEAST_MISSES {
-        true => "hardly any".to_owned(),
-        false => format!("{missing:.3}"),
-    };
+    let reads = |missing: f64| if missing < LEAST_MISSES { "hardly any".to_owned() } else { format!("{missing:.3}") };
     let often = match of.in_model < LEAST_MISSES {
         true => "hardly read".to_owned(),
         false => format!("read {:.2} times as often as they should be", of.factor()),

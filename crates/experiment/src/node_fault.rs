@@ -39,10 +39,7 @@ impl NodeFault {
         if self.kind() == NodeFaultKind::Compaction {
             return format!("compaction on node {node} at {at_s} s");
         }
-        let until = match self.for_s {
-            Some(for_s) => format!("for {for_s} s"),
-            None => "to the end".to_owned(),
-        };
+        let until = self.for_s.map_or_else(|| "to the end".to_owned(), |for_s| format!("for {for_s} s"));
         let whose = match (action.cache(), action.volume()) {
             (Some(cache), _) => cache,
             (None, None) => format!("node {node}"),
@@ -55,6 +52,7 @@ impl NodeFault {
 /// What a fault does, with its particulars.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum FaultAction {
     /// See [`NodeFaultKind::NodeStop`].
     NodeStop,
@@ -65,10 +63,7 @@ pub enum FaultAction {
     /// See [`NodeFaultKind::HostCut`].
     HostCut,
     /// See [`NodeFaultKind::DiskStall`].
-    DiskStall {
-        /// Of which volume.
-        volume: VolumeRole,
-    },
+    DiskStall { volume: VolumeRole },
     /// See [`NodeFaultKind::DiskSlow`].
     DiskSlow {
         /// Of which volume.
@@ -88,10 +83,7 @@ pub enum FaultAction {
         range: Option<(f64, f64)>,
     },
     /// See [`NodeFaultKind::DiskFull`].
-    DiskFull {
-        /// Of which volume.
-        volume: VolumeRole,
-    },
+    DiskFull { volume: VolumeRole },
     /// See [`NodeFaultKind::Compaction`].
     Compaction,
     /// See [`NodeFaultKind::CacheKill`].

@@ -186,7 +186,7 @@ const START_S: f64 = 30.0;
 /// What a reader of faults should know before they happen.
 fn node_faults(experiment: &Experiment) -> Vec<Note> {
     let mut notes = Vec::new();
-    let duration_s = experiment.load.duration_s;
+    let duration_s = experiment.load.shape.duration_s;
     for fault in &experiment.faults {
         let starts = matches!(fault.kind(), NodeFaultKind::NodeStop | NodeFaultKind::NodeKill);
         if let Some(until_s) = fault.until_s().filter(|until_s| starts && duration_s - until_s < START_S) {

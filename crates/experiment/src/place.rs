@@ -9,29 +9,18 @@ use crate::{AwsSettings, ExistingCluster, HostsSettings, Provider, Truth};
 /// Where configurations run, with what there is there and nowhere else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Place {
-    /// Machines that are held to a model of each configuration.
-    Emulated {
-        /// What they are held to.
-        model: Model,
-        /// How volumes are emulated.
-        volumes: Emulation,
-        /// Which machines.
-        machines: Machines,
-    },
+    /// Machines that are held to a model of each configuration, and how volumes are emulated on them.
+    Emulated { model: Model, volumes: Emulation, machines: Machines },
     /// Machines of the user's own, by SSH, taken as they are.
     AsIs(HostsSettings),
     /// Machines that are made on AWS: they are what a configuration states.
     Bought(AwsSettings),
     /// A cluster that exists: a configuration is its name and its price.
     Existing(ExistingCluster),
-    /// No machine.
-    Simulated {
-        /// What is simulated of each configuration.
-        model: Model,
-        /// What it obeys.
-        truth: Truth,
-    },
+    /// No machine: a model of each configuration that obeys this truth.
+    Simulated { model: Model, truth: Truth },
     /// Somebody else's, and over: other tools have measured there, and what they state is all that is known.
     Imported,
 }

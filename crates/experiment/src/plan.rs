@@ -14,8 +14,8 @@ use crate::search::LEVELS;
 use crate::warming::{CacheOf, settling_s, warming_s};
 use crate::{
     Adaptive, BacklogFiles, CacheState, Caches, Configuration, DataSetFiles, DataSetStore, Dataset, DecisionRules,
-    Experiment, FORMAT_VERSION, LeftOut, Load, LoadLevel, Money, NodeFault, Objective, Own, Patience, Place, Search,
-    SearchPlan, Target,
+    Experiment, FORMAT_VERSION, LeftOut, LoadLevel, Money, NodeFault, Objective, Own, Patience, Place, Search,
+    SearchPlan, Target, TrialShape,
 };
 
 /// What is bought and what is measured on it, frozen into `plan.json` before a run starts. What a provider makes of the
@@ -104,24 +104,6 @@ pub struct PlannedTrial {
     pub cell: String,
 }
 
-/// The shape of each trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TrialShape {
-    /// Seconds of warm-up.
-    pub warmup_s: f64,
-    /// Before these, the load runs until throughput has stabilised, at most this many seconds; `None`: not at all.
-    pub warmup_max_s: Option<f64>,
-    /// Seconds at most of JIT warm-up of a new process, and as many in which a page cache settles, before all
-    /// that; 0: neither is waited for.
-    pub rest_max_s: f64,
-    /// Measured seconds at most.
-    pub duration_s: f64,
-    /// Measured operations at most, on this machine (scaled).
-    pub operations: Option<u64>,
-    /// Client-side request timeout, seconds.
-    pub request_timeout_s: f64,
-}
-
 /// Seconds of a trial besides warm-up and measurement: the data is taken in again, the page cache filled. Measured at
 /// 4.8 to 7.0 on two quiet cores. What the first trial of a workload takes more is in [`Caches::settling_s`].
 pub(crate) const OVERHEAD_PER_TRIAL_S: f64 = 6.0;
@@ -158,24 +140,7 @@ fn trial_s(shape: &TrialShape, nodes: u32) -> f64 {
     until_rest + shape.warmup_s + shape.duration_s + OVERHEAD_PER_TRIAL_S * f64::from(nodes)
 }
 
-/// The shape of trials in a model of 1:`scale`.
-fn shape_of(load: &Load, scale: f64) -> TrialShape {
-    TrialShape {
-        warmup_s: load.warmup_s,
-        warmup_max_s: load.warmup_max_s,
-        rest_max_s: load.rest_max_s,
-        duration_s: load.duration_s,
-        operations: load.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64),
-        request_timeout_s: load.request_timeout_s,
-    }
-}
-
 impl Experiment {
-    /// The longest that a trial may last ([`TrialShape::longest_s`]), whatever the scale.
-    pub(crate) fn longest_trial_s(&self) -> f64 {
-        shape_of(&self.load, 1.0).longest_s()
-    }
-
     /// Estimated seconds of all trials of a configuration on machines that are bought.
     pub(crate) fn seconds_of(&self, configuration: &Configuration) -> f64 {
         let load = &self.load;
@@ -190,7 +155,7 @@ impl Experiment {
         let budget = memory.page_cache_bytes(configuration.memory_limit_bytes, &configuration.settings).unwrap_or(0.0);
         let warm = self.workloads.iter().filter(|w| self.caches.state(&w.name) == CacheState::Warm).count();
         let warming = warm as f64 * warming_s(&configuration.data_volume, true, held, budget);
-        let trials = self.workloads.len() as f64 * trial_s(&shape_of(load, 1.0), placement.nodes);
+        let trials = self.workloads.len() as f64 * trial_s(&load.shape, placement.nodes);
         each as f64 * (trials + warming)
     }
 }
@@ -219,7 +184,8 @@ pub fn plan(experiment: &Experiment) -> Plan {
     let trials = trials(experiment, &cells);
     let load = &experiment.load;
     let processes = processes(experiment);
-    let mut shape = shape_of(load, scale);
+    let operations = load.shape.operations.map(|n| (n as f64 / scale).round().max(1.0) as u64);
+    let mut shape = TrialShape { operations, ..load.shape };
     if processes.is_empty() {
         // Nobody starts a database for it.
         shape.rest_max_s = 0.0;
@@ -341,7 +307,7 @@ fn caches(experiment: &Experiment, are_filled: bool) -> Caches {
             let held = bytes * setup.placement.share_per_node();
             let budget = setup.page_cache_budget_bytes as f64;
             let alike = begun.iter().filter(|other| kind(other) == kind(setup)).count();
-            let seconds = settling_s(setup.at.is_bought(), held, budget, experiment.load.rest_max_s);
+            let seconds = settling_s(setup.at.is_bought(), held, budget, experiment.load.shape.rest_max_s);
             let of_setup = settling.entry(setup.configuration.clone()).or_default();
             of_setup.insert(workload.clone(), seconds / alike as f64);
         }

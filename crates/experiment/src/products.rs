@@ -57,7 +57,6 @@ pub fn versions<'v>(usual: &'v str, own: impl Iterator<Item = &'v Option<String>
     all
 }
 
-/// The product of this name.
 fn named(name: &str) -> Result<&'static Product, String> {
     let found = PRODUCTS.into_iter().find(|product| product.name == name);
     found.ok_or_else(|| format!("unknown database `{name}` ({})", choice(name, &PRODUCTS.map(|product| product.name))))

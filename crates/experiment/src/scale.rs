@@ -159,10 +159,7 @@ fn shared_path(configuration: &Configuration, cards: &[Option<u32>], place: &Pla
 /// What the instance lets through to each of so many data volumes: served ones share it as the real ones do; nothing
 /// shares the kernel's throttle over several devices, nor a simulation, so that there each has an equal part.
 fn path_of_each(path: IoLimits, count: u32, place: &Place) -> IoLimits {
-    match place.serves_volumes() {
-        true => path,
-        false => path.scaled(f64::from(count)),
-    }
+    if place.serves_volumes() { path } else { path.scaled(f64::from(count)) }
 }
 
 /// Device sizes are scaled too, but never below what the run itself needs; images are sparse, so size costs nothing.

@@ -172,18 +172,14 @@ impl Setup {
     /// Whether its volumes are those of somebody else or of a cloud: what is stated of them is what they should do, and
     /// iopslab holds them to nothing.
     pub fn has_real_volumes(&self) -> bool {
-        match self.at {
-            SetupAt::Shared => false,
-            SetupAt::Bought { .. } | SetupAt::Existing { .. } | SetupAt::Imported { .. } => true,
-        }
+        self.at != SetupAt::Shared
     }
 
     /// Whether one process of the database can serve trials of both, one after the other: what differs can be changed
     /// while it runs (limits of volumes and CPUs, the size of the page cache).
     pub fn shares_process_with(&self, other: &Self) -> bool {
         let volumes = |setup: &Self| -> Vec<(VolumeRole, bool)> {
-            let each = setup.volumes();
-            each.map(|volume| (volume.role, volume.served.is_some())).collect()
+            setup.volumes().map(|volume| (volume.role, volume.served.is_some())).collect()
         };
         // A process is given its number of CPUs at its start; nodes of one machine have theirs one after the other.
         let cpus = |setup: &Self| match setup.placement.nodes {

@@ -36,18 +36,12 @@ pub enum SetupAt {
 impl SetupAt {
     /// Whether the run starts its nodes.
     pub fn is_started(&self) -> bool {
-        match self {
-            Self::Shared | Self::Bought { .. } => true,
-            Self::Existing { .. } | Self::Imported { .. } => false,
-        }
+        matches!(self, Self::Shared | Self::Bought { .. })
     }
 
     /// Whether its machines are what it states, made for it.
     pub fn is_bought(&self) -> bool {
-        match self {
-            Self::Bought { .. } => true,
-            Self::Shared | Self::Existing { .. } | Self::Imported { .. } => false,
-        }
+        matches!(self, Self::Bought { .. })
     }
 
     /// Number of the first host that it has, from 0: it is not 0 for all where configurations have machines of their

@@ -106,12 +106,6 @@ pub(crate) fn warming_s(volume: &ConfiguredVolume, is_bought: bool, bytes_of_nod
 /// where all of the data fits, and no longer than is waited for. On machines that are bought nothing says how much a
 /// turnover is.
 pub(crate) fn settling_s(is_bought: bool, bytes_of_node: f64, budget_bytes: f64, rest_max_s: f64) -> f64 {
-    let turned_over_s = match is_bought {
-        true => 0.0,
-        false => TURNOVERS * budget_bytes / FILLING_BYTES_PER_S,
-    };
-    match bytes_of_node > budget_bytes {
-        true => turned_over_s.max(SETTLING_LEAST_S).min(rest_max_s),
-        false => 0.0,
-    }
+    let turned_over_s = if is_bought { 0.0 } else { TURNOVERS * budget_bytes / FILLING_BYTES_PER_S };
+    if bytes_of_node > budget_bytes { turned_over_s.max(SETTLING_LEAST_S).min(rest_max_s) } else { 0.0 }
 }

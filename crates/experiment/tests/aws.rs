@@ -8,7 +8,7 @@ use experiment::{
     ReadFor, SetupAt, parse,
 };
 
-use crate::story;
+use crate::story::{self, to_run};
 
 fn aws_of(experiment: Experiment) -> AwsSettings {
     experiment.place.aws().unwrap().clone()
@@ -44,10 +44,6 @@ type Read = Result<experiment::Experiment, String>;
 
 fn planned(text: &str) -> Read {
     story::read(text, ReadFor::PlanOf(Provider::Aws)).map_err(|mistakes| mistakes.to_string())
-}
-
-fn run_by(text: &str, provider: Provider) -> Read {
-    story::read(text, ReadFor::Run(provider)).map_err(|mistakes| mistakes.to_string())
 }
 
 /// As AWS would answer: so many vCPUs of standard types are granted, and so many GiB of gp3; 10 of each are in use.
@@ -114,9 +110,7 @@ fn a_machine_costs_its_instance_its_volumes_and_its_root_at_todays_prices() {
     let machines = 3.0 * on_demand("r4.xlarge") + on_demand("i3.xlarge") + 2.0 * on_demand("c7i.2xlarge");
     let expected = machines + (3.0 * of_ebs + 6.0 * 64.0 * 0.08) / 730.0;
     let price = |experiment: experiment::Experiment| experiment.place.aws().unwrap().batches[0].prices.clone();
-    let AwsPrice::UsdPerHour(usd) = price(experiment)[0] else {
-        panic!("no price");
-    };
+    let AwsPrice::UsdPerHour(usd) = price(experiment)[0] else { panic!("no price") };
     assert!((usd - expected).abs() < 1e-9, "{usd} {expected}");
     // A region whose prices nobody has asked for costs what nobody knows.
     let elsewhere = price(planned(&stated("region = \"eu-central-1\"")).unwrap());
@@ -186,7 +180,7 @@ fn a_site_is_held_to_what_aws_grants_less_what_is_in_use_and_to_what_is_stated()
     let said = planned(&at("limits = \"quota\"")).unwrap_err();
     assert!(said.contains("limits cannot be `quota`") && said.contains("did you mean `quotas`?"), "{said}");
     // Who does not make machines there asks nobody.
-    assert!(run_by(&text, Provider::Local).is_ok());
+    assert!(to_run(&text, Provider::Local).is_ok());
 }
 
 #[test]
@@ -231,7 +225,7 @@ fn machines_are_measured_at_full_size() {
         assert!(reported.message.to_string().contains(key), "{}", reported.message);
     }
     // Elsewhere AWS is not mentioned, and nobody makes machines.
-    let here = run_by(&text, Provider::Local).unwrap();
+    let here = to_run(&text, Provider::Local).unwrap();
     assert_eq!(here.place.aws(), None);
     assert_eq!(experiment::setups(&here)[1].at, SetupAt::Shared);
 }
@@ -258,13 +252,13 @@ fn a_heap_that_was_stated_for_a_model_is_obeyed_on_aws_and_said() {
 fn an_experiment_that_says_nothing_of_aws_is_planned_there_and_not_run() {
     let plan = planned(CLUSTER).unwrap();
     assert_eq!(aws_of(plan).sites[0].region, "us-east-1");
-    let said = run_by(CLUSTER, Provider::Aws).unwrap_err();
+    let said = to_run(CLUSTER, Provider::Aws).unwrap_err();
     assert!(said.contains("controller_cidr is missing"), "{said}");
     assert!(said.contains("no way in but public addresses"), "{said}");
-    assert!(run_by(&stated(""), Provider::Aws).is_ok());
+    assert!(to_run(&stated(""), Provider::Aws).is_ok());
     let of_ours =
         WAY.replace("public_address = true", "vpc = \"vpc-1\"\nsubnets = [\"subnet-1\", \"subnet-2\", \"subnet-3\"]");
-    assert!(run_by(&format!("{CLUSTER}{of_ours}"), Provider::Aws).is_ok());
+    assert!(to_run(&format!("{CLUSTER}{of_ours}"), Provider::Aws).is_ok());
 }
 
 #[test]
@@ -281,7 +275,7 @@ fn what_aws_has_not_is_refused_at_its_place() {
         let text = stated("").replace(from, to);
         let said = planned(&text).map(drop).expect_err(part);
         assert!(said.contains(part), "{said}");
-        assert!(run_by(&text, Provider::Local).is_ok(), "it can be emulated");
+        assert!(to_run(&text, Provider::Local).is_ok(), "it can be emulated");
     }
     let ssd = "{ type = \"pd-ssd\", size_gib = 500 }";
     let google = stated("")
@@ -290,7 +284,7 @@ fn what_aws_has_not_is_refused_at_its_place() {
         .replace("commitlog_volume = { type = \"gp3\", size_gib = 50 }\n", "");
     let said = planned(&google).unwrap_err();
     assert!(said.contains("a machine of Google Cloud, and iopslab makes machines on AWS alone"), "{said}");
-    assert!(run_by(&google, Provider::Local).is_ok(), "it can be emulated");
+    assert!(to_run(&google, Provider::Local).is_ok(), "it can be emulated");
     let existing = "[target]\nhosts = [\"10.0.0.5\"]\nkeyspace = \"lab\"\n";
     let said = planned(&stated("").replace("[dataset]", &format!("{existing}[dataset]"))).unwrap_err();
     assert!(said.contains("--provider aws makes others"), "{said}");
@@ -345,7 +339,7 @@ region = "us east"
 "#;
     let text = format!("{CLUSTER}[provider.aws]\ncontroller_cidr = \"0.0.0.0/0\"\n{settings}");
     for provider in [Provider::Aws, Provider::Local] {
-        let said = run_by(&text, provider).unwrap_err();
+        let said = to_run(&text, provider).unwrap_err();
         for part in [
             "controller_cidr cannot be `0.0.0.0/0`",
             "client_zone cannot be `same zone`",
@@ -364,7 +358,7 @@ region = "us east"
         }
     }
     let few = stated("").replace("public_address = true", "vpc = \"vpc-1\"\nsubnets = [\"subnet-1\"]");
-    let said = run_by(&few, Provider::Aws).unwrap_err();
+    let said = to_run(&few, Provider::Aws).unwrap_err();
     assert!(said.contains("1 subnets for 3 zones"), "{said}");
     let cluster = planned(&stated("placement_group = \"cluster\"")).unwrap_err();
     assert!(cluster.contains("a cluster placement group lies in one zone"), "{cluster}");
@@ -467,7 +461,7 @@ fn a_snapshot_belongs_to_a_region_so_each_site_has_its_own_or_none_has() {
 fn a_rehearsal_elsewhere_makes_no_volume_from_a_snapshot() {
     // As all of [provider.aws]: the same file is rehearsed on one machine, and its data set is loaded there.
     let text = format!("{ONE}{SNAPSHOT}").replace("[provider.aws]", "[provider.local]\nscale = 1000\n[provider.aws]");
-    let experiment = run_by(&text, Provider::Local).unwrap();
+    let experiment = to_run(&text, Provider::Local).unwrap();
     assert_eq!(experiment.place.aws(), None);
 }
 

@@ -75,8 +75,7 @@ fn what_cannot_have_an_effect_is_refused_at_its_place() {
 fn volumes_that_nobody_emulates_behave_as_they_do() {
     let text = volume("{ iops = 960, latency_us = 500, combined = false }", SERVED);
     let refused = |text: &str, provider: Provider| {
-        let outcome = read(text, ReadFor::PlanOf(provider));
-        outcome.map(drop).map_err(|mistakes| mistakes.to_string())
+        read(text, ReadFor::PlanOf(provider)).map(drop).map_err(|mistakes| mistakes.to_string())
     };
     assert_eq!(refused(&text, Provider::Local), Ok(()));
     let aws = refused(&text, Provider::Aws).unwrap_err();

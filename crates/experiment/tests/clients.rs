@@ -20,9 +20,7 @@ fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
 fn of(text: &str, provider: Provider) -> (u32, String) {
     let experiment = read(text, provider).unwrap();
     let reported = notes(&experiment, "clients_counted", Some(provider));
-    let [reported] = reported.as_slice() else {
-        panic!("{reported:?}\n{text}");
-    };
+    let [reported] = reported.as_slice() else { panic!("{reported:?}\n{text}") };
     (experiment.load.clients, reported.clone())
 }
 

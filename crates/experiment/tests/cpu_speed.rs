@@ -30,8 +30,7 @@ fn cpus(text: &str) -> Vec<f64> {
 fn notes(text: &str) -> Vec<&'static str> {
     let catalog = catalog::Catalog::built_in();
     let all = static_notes(catalog, &accepted(text), Some(Provider::Local), None);
-    let reported = all.into_iter().map(|note| note.rule);
-    reported.filter(|rule| rule.starts_with("cpu")).collect()
+    all.into_iter().map(|note| note.rule).filter(|rule| rule.starts_with("cpu")).collect()
 }
 
 /// Ivy Bridge, 27 ECU of 8 vCPUs, beside Broadwell, 31: it has less of a CPU here, too, and the fastest has its vCPUs /
@@ -74,8 +73,7 @@ fn an_unknown_speed_leaves_all_as_they_are_and_is_reported() {
 #[test]
 fn what_is_raised_to_the_least_is_reported() {
     let scaled = |scale: u32| {
-        let text = two("\"i2.4xlarge\"", "\"r4.4xlarge\"", "");
-        let text = text.replace("scale = 16", &format!("scale = {scale}"));
+        let text = two("\"i2.4xlarge\"", "\"r4.4xlarge\"", "").replace("scale = 16", &format!("scale = {scale}"));
         (cpus(&text), notes(&text))
     };
     let (parts, reported) = scaled(64);

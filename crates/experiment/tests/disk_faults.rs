@@ -1,17 +1,13 @@
 //! `[[fault]]` of disks: planned in order of time, each key refused where it has no effect, each at its place.
 
-use crate::story::{self, GOOD};
-use experiment::{Experiment, FailingRequests, FaultAction, Provider, ReadFor, VolumeRole, static_notes};
+use crate::story::{GOOD, to_run};
+use experiment::{FailingRequests, FaultAction, Provider, VolumeRole, static_notes};
 
 /// One node with served volumes, one for the commit log, measured for 60 s.
 fn served(faults: &str) -> String {
     let text = format!("{GOOD}\n{faults}\n[provider.local]\nvolumes = \"served\"\n");
     let with = "size_gib = 320 }\ncommitlog_volume = { type = \"gp3\", size_gib = 100 }";
     text.replace("size_gib = 320 }", with)
-}
-
-fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
-    story::read(text, ReadFor::Run(provider)).map_err(|m| m.to_string())
 }
 
 const SLOW: &str = "[[fault]]\nkind = \"disk-slow\"\ntimes = 10\nat_s = 20\nfor_s = 10";
@@ -22,7 +18,7 @@ const ERRORS: &str = "[[fault]]\nkind = \"disk-error\"\nvolume = \"commitlog\"\n
 fn every_kind_is_planned_with_its_particulars() {
     let others =
         "[[fault]]\nkind = \"disk-stall\"\nat_s = 5\nfor_s = 2\n[[fault]]\nkind = \"disk-full\"\nat_s = 50\nfor_s = 2";
-    let faults = read(&served(&format!("{ERRORS}\n{SLOW}\n{others}")), Provider::Local).unwrap().faults;
+    let faults = to_run(&served(&format!("{ERRORS}\n{SLOW}\n{others}")), Provider::Local).unwrap().faults;
     assert_eq!(
         faults.iter().map(experiment::NodeFault::label).collect::<Vec<_>>(),
         [
@@ -34,7 +30,7 @@ fn every_kind_is_planned_with_its_particulars() {
     );
     // What is not stated: all requests, anywhere, of the data volume.
     let bare = "[[fault]]\nkind = \"disk-error\"\nat_s = 20\nfor_s = 10";
-    let faults = read(&served(bare), Provider::Local).unwrap().faults;
+    let faults = to_run(&served(bare), Provider::Local).unwrap().faults;
     assert_eq!(
         faults[0].action,
         FaultAction::DiskError { volume: VolumeRole::Data, requests: FailingRequests::All, share: 1.0, range: None }
@@ -44,7 +40,7 @@ fn every_kind_is_planned_with_its_particulars() {
 
 #[test]
 fn what_is_planned_is_written_as_it_is_read() {
-    let faults = read(&served(&format!("{ERRORS}\n{SLOW}")), Provider::Local).unwrap().faults;
+    let faults = to_run(&served(&format!("{ERRORS}\n{SLOW}")), Provider::Local).unwrap().faults;
     let text = serde_json::to_string(&faults).unwrap();
     assert!(text.contains(r#""kind":"disk-slow","volume":"data","times":10.0,"node":1"#), "{text}");
     assert_eq!(serde_json::from_str::<Vec<experiment::NodeFault>>(&text).unwrap(), faults);
@@ -94,7 +90,7 @@ fn what_has_no_effect_or_cannot_be_done_is_refused_at_its_place() {
     for (fault, (from, to, said)) in cases {
         let text = served(fault);
         assert!(text.contains(from), "{from} in\n{text}");
-        let mistakes = read(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
+        let mistakes = to_run(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
         assert!(mistakes.contains(said), "{to:?} is reported as\n{mistakes}\nwithout {said:?}");
         assert!(mistakes.contains("x.toml:"), "no place in {mistakes}");
     }
@@ -104,20 +100,20 @@ fn what_has_no_effect_or_cannot_be_done_is_refused_at_its_place() {
 fn only_this_machine_answers_for_its_volumes() {
     let hosts = "\n[provider.hosts]\ndatabase = [\"a\"]\nclient = [\"d\"]\n";
     let text = format!("{}{hosts}", served(SLOW));
-    let said = read(&text, Provider::Hosts).unwrap_err();
+    let said = to_run(&text, Provider::Hosts).unwrap_err();
     assert!(said.contains("disk-slow: iopslab does not answer for the disks of these machines"), "{said}");
-    let said = read(&served(SLOW), Provider::Aws).unwrap_err();
+    let said = to_run(&served(SLOW), Provider::Aws).unwrap_err();
     assert!(said.contains("disk-slow: iopslab does not answer for the disks"), "{said}");
-    let said = read(&served(SLOW), Provider::Simulated).unwrap_err();
+    let said = to_run(&served(SLOW), Provider::Simulated).unwrap_err();
     assert!(said.contains("a simulation has no node to take away"), "{said}");
     let existing = format!("{GOOD}\n[target]\nhosts = [\"db:9042\"]\n{SLOW}");
-    let said = read(&existing, Provider::Local).unwrap_err();
+    let said = to_run(&existing, Provider::Local).unwrap_err();
     assert!(said.contains("its nodes are not iopslab's to stop"), "{said}");
 }
 
 #[test]
 fn a_disk_that_fails_does_not_take_the_only_replica_away() {
-    let experiment = read(&served(SLOW), Provider::Local).unwrap();
+    let experiment = to_run(&served(SLOW), Provider::Local).unwrap();
     let notes = static_notes(catalog::Catalog::built_in(), &experiment, Some(Provider::Local), None);
     assert!(notes.iter().all(|n| !n.rule.starts_with("fault_")), "{notes:?}");
 }

@@ -1,12 +1,8 @@
 //! Nothing that the file states is ignored in silence: it is obeyed, refused with the reason, or reported.
 
-use crate::story::{GOOD, accepted, and, each_refused, notes, read, with};
+use crate::story::{GOOD, accepted, and, each_refused, notes, to_run, with};
 use catalog::Catalog;
 use experiment::{ParseContext, Provider, ReadFor, parse, refuse_unmeasurable};
-
-fn to_run(text: &str, provider: Provider) -> Result<experiment::Experiment, String> {
-    read(text, ReadFor::Run(provider)).map_err(|mistakes| mistakes.to_string())
-}
 
 #[test]
 fn three_nodes_are_priced_three_times_and_planned_with_their_replicas() {
@@ -307,10 +303,10 @@ fn a_level_above_one_is_reported_where_one_replica_makes_it_one() {
 fn each_provider_carries_out_what_it_can() {
     let text = and("warmup = \"auto\"\nmax_warmup_s = 120\n[provider.simulated]\nseed = 2\n");
     let local = to_run(&text, Provider::Local).unwrap();
-    assert_eq!((local.place.truth(), local.load.warmup_max_s), (None, Some(120.0)));
+    assert_eq!((local.place.truth(), local.load.shape.warmup_max_s), (None, Some(120.0)));
     let simulated = to_run(&text, Provider::Simulated).unwrap();
     assert_eq!(simulated.place.truth().unwrap().seed, 2);
-    assert_eq!((simulated.load.warmup_s, simulated.load.warmup_max_s), (120.0, None));
+    assert_eq!((simulated.load.shape.warmup_s, simulated.load.shape.warmup_max_s), (120.0, None));
     assert!(to_run(GOOD, Provider::Simulated).unwrap().place.is_simulated(), "the default truth");
 }
 

@@ -1,15 +1,11 @@
 //! `[[fault]]`: nodes taken away in every trial, checked at their places.
 
-use crate::story::{self, GOOD, accepted};
-use experiment::{Experiment, NodeFaultKind, Provider, ReadFor, static_notes};
+use crate::story::{GOOD, accepted, to_run};
+use experiment::{NodeFaultKind, Provider, static_notes};
 
 /// Three nodes, measured for 60 s.
 fn cluster(faults: &str) -> String {
     format!("{GOOD}\n{faults}\n").replace("size_gib = 320 }", "size_gib = 320 }\nnodes = 3")
-}
-
-fn read(text: &str, provider: Provider) -> Result<Experiment, String> {
-    story::read(text, ReadFor::Run(provider)).map_err(|m| m.to_string())
 }
 
 const KILL: &str = "[[fault]]\nkind = \"node-kill\"\nnode = 2\nat_s = 20\nfor_s = 10";
@@ -17,7 +13,7 @@ const KILL: &str = "[[fault]]\nkind = \"node-kill\"\nnode = 2\nat_s = 20\nfor_s 
 #[test]
 fn faults_are_planned_in_order_of_time() {
     let text = cluster(&format!("[[fault]]\nkind = \"node-pause\"\nat_s = 35.5\n{KILL}"));
-    let faults = read(&text, Provider::Local).unwrap().faults;
+    let faults = to_run(&text, Provider::Local).unwrap().faults;
     assert_eq!(
         faults.iter().map(experiment::NodeFault::label).collect::<Vec<_>>(),
         ["node-kill of node 2 at 20 s for 10 s", "node-pause of node 1 at 35.5 s to the end"]
@@ -50,7 +46,7 @@ fn what_cannot_be_done_is_refused_at_its_place() {
     for (from, to, said) in cases {
         let text = cluster(KILL);
         assert!(text.contains(from), "{from} in\n{text}");
-        let mistakes = read(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
+        let mistakes = to_run(&text.replacen(from, to, 1), Provider::Local).unwrap_err();
         assert!(mistakes.contains(said), "{to:?} is reported as\n{mistakes}\nwithout {said:?}");
     }
     // Around the bounds it is accepted.
@@ -60,12 +56,12 @@ fn what_cannot_be_done_is_refused_at_its_place() {
         ("records = 1000", "records = 1000\nfield_length = 36"),
     ] {
         let text = cluster(KILL).replacen(from, to, 1);
-        assert_eq!(read(&text, Provider::Local).unwrap().faults.len(), 1, "{to}");
+        assert_eq!(to_run(&text, Provider::Local).unwrap().faults.len(), 1, "{to}");
     }
     let existing = format!("{GOOD}\n[target]\nhosts = [\"db:9042\"]\n{}", KILL.replace("node = 2\n", ""));
-    let said = read(&existing, Provider::Local).unwrap_err();
+    let said = to_run(&existing, Provider::Local).unwrap_err();
     assert!(said.contains("its nodes are not iopslab's to stop"), "{said}");
-    let said = read(&cluster(KILL), Provider::Simulated).unwrap_err();
+    let said = to_run(&cluster(KILL), Provider::Simulated).unwrap_err();
     assert!(said.contains("a simulation has no node to take away"), "{said}");
 }
 
@@ -88,14 +84,14 @@ fn a_plan_says_what_a_reader_of_faults_should_know() {
     assert_eq!(codes(&cut), ["cannot_be_run"]);
     let hosts = "\n[provider.hosts]\ndatabase = [\"a\", \"b\", \"c\"]\nclient = [\"d\"]\n";
     assert_eq!(codes(&format!("{cut}{hosts}")), Vec::<String>::new());
-    assert_eq!(read(&format!("{cut}{hosts}"), Provider::Hosts).unwrap().faults.len(), 1);
+    assert_eq!(to_run(&format!("{cut}{hosts}"), Provider::Hosts).unwrap().faults.len(), 1);
 }
 
 #[test]
 fn a_compaction_needs_no_other_node_and_ends_when_it_is_done() {
     let one_node = |faults: &str| format!("{GOOD}\n{faults}\n");
     let compaction = "[[fault]]\nkind = \"compaction\"\nat_s = 20";
-    let experiment = read(&one_node(compaction), Provider::Local).unwrap();
+    let experiment = to_run(&one_node(compaction), Provider::Local).unwrap();
     assert_eq!(experiment.faults[0].label(), "compaction on node 1 at 20 s");
     assert_eq!(experiment.faults[0].until_s(), None);
     // The node stays: one replica is enough.
@@ -111,7 +107,7 @@ fn a_compaction_needs_no_other_node_and_ends_when_it_is_done() {
         ),
     ];
     for (faults, words) in refused {
-        let error = read(&one_node(&faults), Provider::Local).unwrap_err();
+        let error = to_run(&one_node(&faults), Provider::Local).unwrap_err();
         assert!(error.contains(words), "{words}\n{error}");
     }
 }

@@ -21,9 +21,7 @@ fn names_and_tables_are_machines_and_only_a_run_on_hosts_has_them() {
         "client = [\"load1\"]\ndatabase = [\"db1\", { ssh = \"me@db2\", address = \"10.0.0.5\", data = \"/mnt/nvme\", \
          commitlog_device = \"/dev/sdb\" }]",
     );
-    let Place::AsIs(hosts) = read(&text, Provider::Hosts).unwrap().place else {
-        panic!("nobody asked for limits");
-    };
+    let Place::AsIs(hosts) = read(&text, Provider::Hosts).unwrap().place else { panic!("nobody asked for limits") };
     assert_eq!(hosts.client, ["load1"]);
     let second = &hosts.database[1];
     assert_eq!((second.ssh.as_str(), second.address), ("me@db2", Some([10, 0, 0, 5].into())));

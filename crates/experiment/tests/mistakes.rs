@@ -416,7 +416,7 @@ fn repetitions_and_warm_up_may_decide_for_themselves() {
     let adaptive = load.adaptive.unwrap();
     assert_eq!((adaptive.blocks_min, adaptive.blocks_max, load.repetitions), (3, 12, 12));
     assert_eq!((adaptive.aim, adaptive.budget_s), (Aim::Ratios { precision: 0.1 }, Some(1800.0)));
-    assert_eq!(load.warmup_max_s, Some(300.0));
+    assert_eq!(load.shape.warmup_max_s, Some(300.0));
 }
 
 #[test]

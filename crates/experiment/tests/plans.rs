@@ -3,7 +3,7 @@
 use crate::story;
 use std::collections::BTreeSet;
 
-use experiment::{Experiment, LoadLevel, Plan, Provider, ReadFor, plan};
+use experiment::{LoadLevel, Plan, Provider, ReadFor, plan};
 use proptest::prelude::*;
 
 fn planned(configurations: u32, workloads: u32, levels: u32, repetitions: u32, seed: u32) -> Plan {
@@ -178,8 +178,8 @@ fn a_database_of_our_own_is_brought_to_rest_for_a_time_that_can_be_stated() {
         let experiment = story::read(&text, ReadFor::PlanOf(provider)).unwrap();
         let plan = experiment::plan(&experiment);
         // Its time is counted.
-        let without =
-            Experiment { load: experiment::Load { rest_max_s: 0.0, ..experiment.load.clone() }, ..experiment };
+        let mut without = experiment;
+        without.load.shape.rest_max_s = 0.0;
         let more = plan.estimated_s - experiment::plan(&without).estimated_s;
         assert_eq!(more > 0.0, plan.shape.rest_max_s > 0.0, "{load}: {more}");
         plan.shape.rest_max_s

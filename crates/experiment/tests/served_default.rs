@@ -16,8 +16,7 @@ fn on(machine: Option<ThisMachine>, text: &str, provider: Option<Provider>) -> R
 
 fn reported(experiment: &Experiment, provider: Option<Provider>) -> Vec<String> {
     let notes = static_notes(Catalog::built_in(), experiment, provider, None);
-    let about = notes.into_iter().filter(|note| note.rule == "volumes_throttled");
-    about.map(|note| note.message.to_string()).collect()
+    notes.into_iter().filter(|note| note.rule == "volumes_throttled").map(|note| note.message.to_string()).collect()
 }
 
 /// r4.4xlarge at 1:8: two CPUs; 320 GiB of gp2 burst to 375 requests a second, 0.056 CPUs.

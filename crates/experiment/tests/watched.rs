@@ -39,9 +39,7 @@ fn nodes_of_the_target_are_those_of_every_configuration_of_its_cluster() {
     };
     let second = node(1, "me@cass2", Some("/var/lib/cassandra/data"), Some("CassandraDaemon"));
     assert_eq!(setups[0].at.watched(), [node(0, "cass1", None, None), second]);
-    let Some(ExistingCluster { ssh, .. }) = plan.place.existing() else {
-        panic!("it exists");
-    };
+    let Some(ExistingCluster { ssh, .. }) = plan.place.existing() else { panic!("it exists") };
     assert_eq!((ssh.ssh_config.as_deref(), ssh.binary_aarch64.as_deref()), (Some("c"), Some("b")));
     // A plan keeps them.
     let text = serde_json::to_string(&plan).unwrap();
@@ -117,9 +115,7 @@ fn clients_of_an_existing_cluster_may_have_machines_of_their_own_one_each() {
     let two = "client = [\"load1\", \"me@load2\"]\nssh_config = \"c\"";
     let job = job(&clients(2, &target(two)));
     let plan = &job.plan;
-    let Some(ExistingCluster { clients: named, .. }) = plan.place.existing() else {
-        panic!("it exists");
-    };
+    let Some(ExistingCluster { clients: named, .. }) = plan.place.existing() else { panic!("it exists") };
     assert_eq!((plan.clients, named.as_slice()), (2, &["load1".to_owned(), "me@load2".to_owned()][..]));
     assert_eq!(hosts(&job), [Vec::<u32>::new()], "nobody looks at its nodes");
     let reported = |point: &str| {

@@ -86,8 +86,7 @@ impl Fio<'_> {
 
     /// An option of a job, or of all of them; one without a value is empty.
     fn option(&self, job: &Value, key: &str) -> Option<String> {
-        let of_job = job["job options"][key].as_str();
-        of_job.or_else(|| self.options[key].as_str()).map(str::to_owned)
+        job["job options"][key].as_str().or_else(|| self.options[key].as_str()).map(str::to_owned)
     }
 
     /// Figures of jobs are added: that is true of those which ran at the same time.

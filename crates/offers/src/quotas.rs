@@ -209,8 +209,7 @@ fn vcpus_in_use<F: FnOnce(Refused) -> AwsError>(
     let kinds: Vec<&String> = of_type.keys().collect();
     let mut of_pool: BTreeMap<VcpuPool, u64> = BTreeMap::new();
     for some in kinds.chunks(TYPES_A_QUESTION) {
-        let names = some.iter().zip(1..);
-        let names = names.map(|(kind, number)| (format!("InstanceType.{number}"), (*kind).clone()));
+        let names = some.iter().zip(1..).map(|(kind, number)| (format!("InstanceType.{number}"), (*kind).clone()));
         let names: Vec<_> = names.collect();
         let answer = ec2::ask(caller, region, "DescribeInstanceTypes", &names)
             .and_then(|answer| instance_types::page(&answer).map_err(|reason| Refused { code: None, reason }))

@@ -62,10 +62,8 @@ fn add_reasons(analysis: &Analysis, fields: &mut Map<String, Value>) {
     }
 }
 
-/// The entries of a list of objects.
 fn entries<'a>(fields: &'a mut Map<String, Value>, name: &str) -> impl Iterator<Item = &'a mut Map<String, Value>> {
-    let list = fields.get_mut(name).and_then(Value::as_array_mut);
-    list.into_iter().flatten().filter_map(Value::as_object_mut)
+    fields.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 /// `limit.message` and `delivered.message` of each cell.

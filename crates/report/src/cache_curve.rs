@@ -64,8 +64,7 @@ fn sentence(analysis: &Analysis, curve: &CacheCurve) -> String {
 fn left_out(curve: &CacheCurve) -> String {
     let withheld = |point: &CachePoint| Some((words(point.withheld.as_ref()?), number(point.ratio)));
     let groups = grouped(curve.points.iter().filter_map(withheld));
-    let clauses = groups.iter().map(|(why, ratios)| format!("; nothing is said of {} times: {why}", listed(ratios)));
-    clauses.collect()
+    groups.iter().map(|(why, ratios)| format!("; nothing is said of {} times: {why}", listed(ratios))).collect()
 }
 
 /// What was measured there instead.

@@ -116,10 +116,7 @@ pub fn kinds(analysis: &Analysis) -> Vec<OperationKind> {
     let is_own = |kind: &OperationKind| matches!(kind, OperationKind::Statement(_));
     let own = analysis.cells.iter().flat_map(|cell| cell.latency_us.keys().copied()).filter(is_own);
     let own: BTreeSet<OperationKind> = own.collect();
-    match own.is_empty() {
-        true => OperationKind::YCSB.to_vec(),
-        false => own.into_iter().collect(),
-    }
+    if own.is_empty() { OperationKind::YCSB.to_vec() } else { own.into_iter().collect() }
 }
 
 /// A figure of response times, perhaps of one kind of operation: `p99.9`, `read p99`.
@@ -340,10 +337,7 @@ pub fn not_priced<'a>(mut clusters: impl Iterator<Item = (Placement, &'a [CostLi
     let leaves_it_out = |(placement, lines): (Placement, &[CostLine])| {
         placement.racks > 1 && lines.iter().any(|line| line.kind == CostKind::Instances)
     };
-    match clusters.any(leaves_it_out) {
-        true => ", traffic between zones is not priced",
-        false => "",
-    }
+    if clusters.any(leaves_it_out) { ", traffic between zones is not priced" } else { "" }
 }
 
 /// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. `None`: no price has
@@ -352,10 +346,7 @@ pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>) -> Option<Strin
     let mut days: Vec<&str> = lines.filter_map(|line| line.price_date.as_deref()).collect();
     days.sort_unstable();
     let (oldest, newest) = (days.first()?, days.last()?);
-    Some(match oldest == newest {
-        true => (*oldest).to_owned(),
-        false => format!("{oldest} to {newest}"),
-    })
+    Some(if oldest == newest { (*oldest).to_owned() } else { format!("{oldest} to {newest}") })
 }
 
 /// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.
@@ -408,8 +399,7 @@ fn unlike_runtimes(runtimes: &[(&str, Option<&Value>)]) -> Option<String> {
         return None;
     }
     let words = |runtime: &Value| {
-        let all = runtime.as_array().into_iter().flatten().filter_map(Value::as_str);
-        all.collect::<Vec<_>>().join(" or ")
+        runtime.as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
     };
     let each: Vec<String> = known.iter().map(|(version, runtime)| format!("{version} on {}", words(runtime))).collect();
     Some(format!("What runs them differs besides, and is part of what is compared: {}.", listed(&each)))
@@ -516,7 +506,6 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
     [ran, done].into_iter().chain(left_out).chain(more).collect()
 }
 
-/// What ran, on what.
 fn ran(analysis: &Analysis) -> String {
     let shape = &analysis.shape;
     let until_rest = shape.warmup_max_s.map_or_else(String::new, |most| {

@@ -351,8 +351,7 @@ fn money(plan: &Plan) -> Vec<String> {
 /// What a volume's limits are here, and how its bucket starts; indented below its name.
 fn on_this_machine(volume: &VolumeSetup) -> Vec<String> {
     let limits = std::iter::once(labels::limits(&volume.limits));
-    let lines = limits.chain(bucket(volume)).chain(service(volume));
-    lines.map(|line| format!("  {line}")).collect()
+    limits.chain(bucket(volume)).chain(service(volume)).map(|line| format!("  {line}")).collect()
 }
 
 /// What a process that answers for it makes of it.

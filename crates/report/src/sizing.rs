@@ -128,9 +128,7 @@ fn with_or_without_cache(answer: &Sizing) -> Option<String> {
 /// tell.
 fn headline(answer: &Sizing) -> Vec<String> {
     let find = |name: &str| answer.proposals.iter().find(|p| p.title() == name);
-    let Some(cheapest) = find(&answer.choice.cheapest) else {
-        return Vec::new();
-    };
+    let Some(cheapest) = find(&answer.choice.cheapest) else { return Vec::new() };
     let said = |p: &Proposal| format!("{}, {} USD a month", p.title(), usd(p.usd_per_month));
     let (first, less) = match answer.choice.best_proven.as_deref().and_then(find) {
         Some(proven) if proven.title() == cheapest.title() => {
@@ -272,8 +270,5 @@ fn proposals(all: Vec<(usize, &Proposal)>) -> Rows<(usize, &Proposal)> {
 }
 
 fn error(proposal: &Proposal) -> String {
-    match proposal.uncertainty_percent {
-        Some(half) => format!("±{half:.0} %"),
-        None => "not known".to_owned(),
-    }
+    proposal.uncertainty_percent.map_or_else(|| "not known".to_owned(), |half| format!("±{half:.0} %"))
 }

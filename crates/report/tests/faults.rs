@@ -101,8 +101,7 @@ fn at(analysis: &Analysis, width: usize) -> String {
 fn section(text: &str) -> String {
     let is_next = |line: &&str| line.starts_with("## ") || *line == "Results";
     let mut lines = text.lines().skip_while(|l| !l.contains("When a node was away"));
-    let title = lines.next().into_iter();
-    title.chain(lines.take_while(|l| !is_next(l))).collect::<Vec<_>>().join("\n")
+    lines.next().into_iter().chain(lines.take_while(|l| !is_next(l))).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -178,8 +177,7 @@ fn reported(change: impl FnOnce(&mut CellAnalysis)) -> Vec<String> {
     let (mut analysis, _) = run();
     analysis.cells.truncate(1);
     change(&mut analysis.cells[0]);
-    let text = section(&markdown(&analysis));
-    text.lines().filter_map(|l| l.strip_prefix("* ")).map(str::to_owned).collect()
+    section(&markdown(&analysis)).lines().filter_map(|l| l.strip_prefix("* ")).map(str::to_owned).collect()
 }
 
 fn of_fault(change: impl FnOnce(&mut FaultAnalysis)) -> Vec<String> {
@@ -490,8 +488,7 @@ fn what_a_setting_did_to_a_compaction_is_seen_in_one_table() {
     let row = |text: &str, name: &str| {
         let table = text.split_once("side by side").unwrap().1;
         let line = table.lines().find(|l| l.starts_with(&format!("| {name} |"))).unwrap();
-        let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
-        cells.skip(1).collect::<Vec<String>>()
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).skip(1).collect::<Vec<String>>()
     };
     let text = markdown(&analysis);
     let slow = row(&text, "rf3-quorum");

@@ -77,8 +77,7 @@ fn what_has_to_be_done_is_reported_with_what_is_spared() {
     let needs = |needs: &[Need]| {
         let needs = needs.to_vec();
         let text = reported(vec![FreeStep { needs, ..step() }]);
-        let from = text.find("It needs ");
-        from.map(|at| text[at..].split_once('.').unwrap().0.to_owned())
+        text.find("It needs ").map(|at| text[at..].split_once('.').unwrap().0.to_owned())
     };
     assert_eq!(needs(&[]), None);
     for (of, said) in [

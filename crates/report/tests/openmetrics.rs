@@ -87,8 +87,7 @@ fn read(text: &str) -> BTreeMap<String, Family> {
         let suffix = if family.kind == "info" { "_info" } else { "" };
         assert_eq!(&line[..end], format!("{current}{suffix}"), "{line}");
         let (labels, rest) = labels(&line[end..]);
-        let value = rest.strip_prefix(' ').unwrap();
-        let value: f64 = value.parse().unwrap_or_else(|_| panic!("no number: {line}"));
+        let value: f64 = rest.strip_prefix(' ').unwrap().parse().unwrap_or_else(|_| panic!("no number: {line}"));
         assert!(family.kind != "info" || value == 1.0, "{line}");
         assert!(labels.iter().all(|(_, v)| !v.is_empty()), "an empty label is no label: {line}");
         let known = family.samples.insert(labels, value);

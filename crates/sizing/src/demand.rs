@@ -4,7 +4,7 @@ use analysis::LimitKind;
 use experiment::{IoLimits, VolumeSetup};
 
 use super::document::{Demand, Utilisation};
-use super::observation::Observation;
+use super::observation::{Observation, Work};
 use super::sstables;
 
 /// Without a cell that was bounded by CPU: waiting threads always leave a little of a CPU idle (practice).
@@ -81,19 +81,6 @@ fn or_none(limit: Option<f64>) -> f64 {
     limit.unwrap_or(f64::INFINITY)
 }
 
-/// What a machine is asked to do in a second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Work {
-    pub reads: f64,
-    pub writes: f64,
-    /// Of these, what it coordinates for clients.
-    pub client_reads: f64,
-    pub client_writes: f64,
-    /// Share of the reads that the page cache answers.
-    pub hit_ratio: f64,
-    pub record_bytes: f64,
-}
-
 impl Demand {
     /// Fits all observations; `None` without any.
     pub(super) fn fit(observations: &[&Observation<'_>]) -> Option<Self> {
@@ -107,7 +94,7 @@ impl Demand {
         let (product, settings) = (observations[0].product, &observations[0].configuration.settings);
         let chunk_bytes = product.unit_bytes_of(settings);
         let sstables = sstables::by_mix(observations);
-        let missing = |o: &Observation<'_>| o.reads * (1.0 - o.hit_ratio);
+        let missing = |o: &Observation<'_>| o.work.reads * (1.0 - o.work.hit_ratio);
         // Each of the SSTables that a read merges is looked up in the page cache by itself.
         let looked_up = |o: &Observation<'_>| match sstables.is_empty() {
             true => missing(o),
@@ -116,7 +103,7 @@ impl Demand {
         let rows: Vec<_> = observations
             .iter()
             .filter(|o| looked_up(o) >= FEW_MISSES)
-            .map(|o| (looked_up(o), o.writes, o.device_reads))
+            .map(|o| (looked_up(o), o.work.writes, o.device_reads))
             .collect();
         let (reads_per_miss, reads_per_write) = match (rows.is_empty(), cpu_told_apart) {
             (true, _) => (1.0, 0.0),
@@ -127,7 +114,7 @@ impl Demand {
             stats::median(observations.iter().filter_map(|o| figure(o)))
         };
         let per_write = |figure: fn(&Observation<'_>) -> f64| {
-            median(&move |o: &Observation<'_>| (o.writes > 0.0).then(|| figure(o) / o.writes)).unwrap_or(0.0)
+            median(&move |o| (o.work.writes > 0.0).then(|| figure(o) / o.work.writes)).unwrap_or(0.0)
         };
         Some(Self {
             coordinator_share,
@@ -184,15 +171,7 @@ impl Demand {
 
     /// The most operations per second of the cell's mix on the machine that ran it.
     pub(super) fn capacity_of(&self, observation: &Observation<'_>) -> f64 {
-        let work = Work {
-            reads: observation.reads,
-            writes: observation.writes,
-            client_reads: observation.client_reads,
-            client_writes: observation.client_writes,
-            hit_ratio: observation.hit_ratio,
-            record_bytes: observation.record_bytes,
-        };
-        1.0 / self.utilisation(&Machine::of(observation), &work).busiest().1
+        1.0 / self.utilisation(&Machine::of(observation), &observation.work).busiest().1
     }
 }
 
@@ -209,8 +188,9 @@ impl CpuCost {
     /// Fits the cells, `share` of an operation being done once.
     fn fit(observations: &[&Observation<'_>], told_apart: bool, share: Option<f64>) -> Option<Self> {
         let row = |o: &&Observation<'_>| {
-            let (reads, writes) = (charged(share, o.client_reads, o.reads), charged(share, o.client_writes, o.writes));
-            (reads, writes, o.cpus_used / o.throughput * 1e6)
+            let Work { reads, writes, client_reads, client_writes, .. } = o.work;
+            let us = o.cpus_used / o.throughput * 1e6;
+            (charged(share, client_reads, reads), charged(share, client_writes, writes), us)
         };
         let rows: Vec<(f64, f64, f64)> = observations.iter().map(row).collect();
         let (read_us, write_us) = if told_apart {
@@ -236,7 +216,7 @@ fn charged(share: Option<f64>, coordinated: f64, replicas: f64) -> f64 {
 /// cells best. `None` where no two cells ask unlike numbers of replicas for the same kind of operation.
 fn coordinator_share(observations: &[&Observation<'_>], told_apart: bool) -> Option<f64> {
     type Part = fn(&Observation<'_>) -> (f64, f64);
-    let parts: [Part; 2] = [|o| (o.client_reads, o.reads), |o| (o.client_writes, o.writes)];
+    let parts: [Part; 2] = [|o| (o.work.client_reads, o.work.reads), |o| (o.work.client_writes, o.work.writes)];
     let is_unlike = |part: &Part| {
         let asked = observations.iter().map(|o| part(o)).filter(|(client, _)| *client > 0.0);
         let asked: Vec<f64> = asked.map(|(client, replicas)| replicas / client).collect();

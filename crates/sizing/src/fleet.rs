@@ -82,7 +82,6 @@ impl FleetTotals {
 /// copies.
 ///
 /// # Errors
-///
 /// When a configuration cannot be, or the basis cannot. A price that is not known is no error: the fleet then has none.
 pub fn compare_fleets(
     catalog: &Catalog,

@@ -18,6 +18,19 @@ use workload::{Distribution, PageCache};
 
 use crate::document::Limit;
 
+/// What a machine is asked to do in a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Work {
+    pub reads: f64,
+    pub writes: f64,
+    /// Of these, what it coordinates for clients.
+    pub client_reads: f64,
+    pub client_writes: f64,
+    /// Share of the reads that the page cache answers.
+    pub hit_ratio: f64,
+    pub record_bytes: f64,
+}
+
 /// A cell's figures, medians of its valid trials, on the machine that ran it (scaled).
 #[derive(Debug, Clone)]
 pub(super) struct Observation<'a> {
@@ -33,12 +46,9 @@ pub(super) struct Observation<'a> {
     pub setup: &'a Setup,
     pub scale: f64,
     pub distribution: Distribution,
-    /// Reads and writes that the node does as a replica, for each operation; a read-modify-write does both.
-    pub reads: f64,
-    pub writes: f64,
-    /// The same of the client's operations that it coordinates, work being spread evenly.
-    pub client_reads: f64,
-    pub client_writes: f64,
+    /// What the node does as a replica and as coordinator for each operation of the client, work being spread evenly; a
+    /// read-modify-write reads and writes.
+    pub work: Work,
     pub trials: u64,
     /// Of these, trials with suspect findings, and the names of the rules that made them.
     pub suspect_trials: u64,
@@ -62,9 +72,8 @@ pub(super) struct Observation<'a> {
     /// Share of the data set that would fill the page cache it was given. Where the model has one that misses as often
     /// as that of the data that its own stand for, it is the share of these.
     pub cache_given: f64,
-    /// Share of the data set, counted so too, that was in the page cache, and the hit ratio that follows from what was.
+    /// Share of the data set, counted so too, that was in the page cache; the hit ratio follows from what was.
     pub cache_share: f64,
-    pub hit_ratio: f64,
     /// SSTables that the database merged for a read, as it counted them; `None` where it was not asked, or read
     /// nothing.
     pub sstables_per_read: Option<f64>,
@@ -76,7 +85,6 @@ pub(super) struct Observation<'a> {
     pub data_bytes: f64,
     /// Bytes on disk for each byte of payload.
     pub on_disk: f64,
-    pub record_bytes: f64,
     pub fields: u32,
 }
 
@@ -220,10 +228,14 @@ fn of_trials<'a>(
         setup: built.setup,
         scale: plan.scale(),
         distribution: built.workload.distribution,
-        reads,
-        writes,
-        client_reads: built.workload.mix.reads() / nodes,
-        client_writes: built.workload.mix.writes() / nodes,
+        work: Work {
+            reads,
+            writes,
+            client_reads: built.workload.mix.reads() / nodes,
+            client_writes: built.workload.mix.writes() / nodes,
+            hit_ratio: built.cache.hit_ratio(cache_share),
+            record_bytes: plan.dataset.record_bytes(),
+        },
         trials: trials.len() as u64,
         suspect_trials: suspicions.iter().filter(|found| !unequal.is_empty() || !found.is_empty()).count() as u64,
         is_at_rest: trials.iter().all(|t| t.backlog.is_none())
@@ -244,14 +256,12 @@ fn of_trials<'a>(
             stats::ratio(budget as f64, t.data_bytes_on_disk()).map(|share| built.share_stood_for(share))
         })?,
         cache_share: built.share_stood_for(cache_share),
-        hit_ratio: built.cache.hit_ratio(cache_share),
         sstables_per_read: median(&|t| t.reported(&SSTABLES_PER_READ)),
         limit: limit_of_cell(Some(built.setup), trials).kind,
         is_open_loop: matches!(load, LoadLevel::Rate { .. }),
         p99_us: median(&|t| t.response.values().filter_map(|of| of.figures.p99).max_by(f64::total_cmp)),
         data_bytes: median(&|t| Some(t.data_bytes_on_disk() / nodes * plan.data_scale()))?,
         on_disk: median(&|t| stats::ratio(t.data_bytes_on_disk(), payload * f64::from(placement.replication_factor)))?,
-        record_bytes: plan.dataset.record_bytes(),
         fields: plan.dataset.fields,
     })
 }
@@ -280,12 +290,12 @@ impl Observation<'_> {
     /// Operations of a replica per second, at full scale, of so many operations of clients on the machine that was
     /// measured.
     pub fn replica_operations(&self, throughput: f64) -> f64 {
-        (self.reads + self.writes) * throughput * self.scale
+        (self.work.reads + self.work.writes) * throughput * self.scale
     }
 
     /// Share of reads among reads and writes.
     pub fn read_share(&self) -> f64 {
-        self.reads / (self.reads + self.writes)
+        self.work.reads / (self.work.reads + self.work.writes)
     }
 
     /// Whether two cells are of machines that one would order alike, whatever they are called.

@@ -9,7 +9,7 @@ const SAME_MIX: f64 = 0.02;
 
 /// What was counted under each mix, by growing read share; empty where a database that read was not asked.
 pub(super) fn by_mix(observations: &[&Observation<'_>]) -> Vec<SstablesOfMix> {
-    let reading = observations.iter().filter(|o| o.reads > 0.0);
+    let reading = observations.iter().filter(|o| o.work.reads > 0.0);
     let counted: Option<Vec<(f64, f64)>> = reading.map(|o| Some((o.read_share(), o.sstables_per_read?))).collect();
     grouped(counted.unwrap_or_default())
 }

@@ -73,37 +73,18 @@ impl fmt::Display for Survive {
 
 /// A target that cannot be.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum TargetError {
     /// A figure out of its range.
     #[error("{what} of {given} is out of range; expected {least} to {most}")]
-    Figure {
-        /// Which.
-        what: &'static str,
-        /// What was given.
-        given: f64,
-        /// Least possible.
-        least: f64,
-        /// Most possible.
-        most: f64,
-    },
+    Figure { what: &'static str, given: f64, least: f64, most: f64 },
     /// Too few copies.
     #[error(
         "replication factor {replication_factor} over {zones} zones leaves {left} of the copies with {down} down, and \
          {needed} must answer (a quorum, and as many as the consistency asks); raise --replication-factor, ask for \
          less consistency, or give --survive none"
     )]
-    TooFewCopies {
-        /// Copies of each record.
-        replication_factor: u32,
-        /// Zones.
-        zones: u32,
-        /// What is down.
-        down: Survive,
-        /// Copies that are left.
-        left: u32,
-        /// Copies that are needed.
-        needed: u32,
-    },
+    TooFewCopies { replication_factor: u32, zones: u32, down: Survive, left: u32, needed: u32 },
 }
 
 /// Means and 95th percentiles are credible up to this use of a resource; with a part of the cluster down
@@ -114,7 +95,6 @@ impl Target {
     /// Whether it can be.
     ///
     /// # Errors
-    ///
     /// The first figure out of range, or too few copies for the quorum that is asked for.
     pub fn check(&self) -> Result<(), TargetError> {
         let ranges = [

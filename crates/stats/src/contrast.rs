@@ -62,9 +62,7 @@ impl Contrast {
             reach.is_some_and(|(critical, power)| (critical + power) * single / f64::from(*n).sqrt() <= distance)
         })
     }
-}
 
-impl Contrast {
     /// What may become of it with `n` observations in all, if its interval is drawn at `level` then: stochastic
     /// curtailment (Lan, Simon and Halperin, Sequential Analysis 1, 1982), if the spread is what was seen. `None` where
     /// nothing is known of the error.

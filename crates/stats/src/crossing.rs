@@ -86,8 +86,6 @@ impl Residuals {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
     use crate::noise::Noise;
 

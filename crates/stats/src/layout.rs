@@ -122,8 +122,7 @@ impl Layout {
     /// Pairs of the same block of two cells, as (a, b) on the logarithmic scale.
     pub fn pairs(&self, a: usize, b: usize) -> Vec<(f64, f64)> {
         let theirs = &self.series[b].by_block;
-        let ours = self.series[a].by_block.iter();
-        ours.filter_map(|(block, x)| Some((*x, *theirs.get(block)?))).collect()
+        self.series[a].by_block.iter().filter_map(|(block, x)| Some((*x, *theirs.get(block)?))).collect()
     }
 
     /// The last block that two cells have both; `None` where they have none in common.

@@ -71,14 +71,15 @@ fn a_cell_that_is_skipped_or_taken_up_between_looks_changes_the_block_and_is_no_
     assert_eq!(next(&both, &[GP2, IO1]), Next::Stop { after_block: 5, because, resting });
 }
 
-/// Two trials of each cell, which test nothing: all is open.
-fn untested() -> Vec<TrialMeasurement> {
+/// Trials of both cells in these blocks, with so many operations.
+fn in_blocks(blocks: &[(u32, u64, u64)]) -> Vec<TrialMeasurement> {
     let of = |configuration, block, operations, device_reads, probe_read_iops| {
         measured(&record(Reported { configuration, block, operations, device_reads, probe_read_iops }), device_reads)
     };
-    let of_block =
-        |(block, gp2, io1)| [of("gp2-320", block, gp2, 3_590.0, 60.1), of("io1-10000", block, io1, 12_000.0, 500.0)];
-    [(1, 30_000, 120_000), (2, 33_000, 126_000)].into_iter().flat_map(of_block).collect()
+    let of_block = |(block, gp2, io1): &(u32, u64, u64)| {
+        [of("gp2-320", *block, *gp2, 3_590.0, 60.1), of("io1-10000", *block, *io1, 12_000.0, 500.0)]
+    };
+    blocks.iter().flat_map(of_block).collect()
 }
 
 /// "Nothing is open" was said where the user had skipped all that was.
@@ -86,7 +87,8 @@ fn untested() -> Vec<TrialMeasurement> {
 fn a_run_whose_open_cells_are_all_skipped_says_so_and_not_that_it_is_decided() {
     let mut job = job();
     job.plan.adaptive = Some(after(Vec::new(), (None, None)));
-    let trials = untested();
+    // Two trials of each cell test nothing: all is open.
+    let trials = in_blocks(&[(1, 30_000, 120_000), (2, 33_000, 126_000)]);
     let next = |skipped: &[&str]| {
         let skipped = skipped.iter().map(|cell| (*cell).to_owned()).collect();
         crate::next_block(&run(&job, &trials), 0.0, &skipped).unwrap()
@@ -109,14 +111,8 @@ fn what_a_model_cannot_decide_of_a_latency_is_not_repeated() {
     for cell in &mut job.plan.cells {
         cell.load = LoadLevel::Rate { operations_per_s: 500.0, arrivals: Arrivals::Poisson };
     }
-    let of = |configuration, block, operations, device_reads, probe_read_iops| {
-        measured(&record(Reported { configuration, block, operations, device_reads, probe_read_iops }), device_reads)
-    };
     // 100 in flight at some 500 and 2,000 operations/s: 190 and 49 ms.
-    let of_block =
-        |(block, gp2, io1)| [of("gp2-320", block, gp2, 3_590.0, 60.1), of("io1-10000", block, io1, 12_000.0, 500.0)];
-    let blocks = [(1, 30_000, 120_000), (2, 33_000, 126_000), (3, 31_500, 123_000)];
-    let trials: Vec<TrialMeasurement> = blocks.into_iter().flat_map(of_block).collect();
+    let trials = in_blocks(&[(1, 30_000, 120_000), (2, 33_000, 126_000), (3, 31_500, 123_000)]);
     let next = crate::next_block(&run(&job, &trials), 0.0, &BTreeSet::new()).unwrap();
     let Next::Stop { because, resting, .. } = next else { panic!("{next:?}") };
     assert_eq!(because, StopsBecause::OutOfReach { blocks_max: 12 });

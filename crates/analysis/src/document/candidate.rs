@@ -96,6 +96,7 @@ impl Check {
 /// A part of an objective.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "of")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Criterion {
     /// A response time.
     Latency {
@@ -106,16 +107,10 @@ pub enum Criterion {
         /// At most, microseconds.
         limit_us: f64,
     },
-    /// Failed operations / all operations.
-    ErrorShare {
-        /// At most.
-        limit: f64,
-    },
+    /// Failed operations / all operations, at most.
+    ErrorShare { limit: f64 },
     /// The given rate was held within 1 %.
     RateHeld,
-    /// Capacity less headroom, at full scale.
-    Throughput {
-        /// Operations per second that are demanded.
-        demand: f64,
-    },
+    /// Capacity less headroom, at full scale, against the operations per second that are demanded.
+    Throughput { demand: f64 },
 }

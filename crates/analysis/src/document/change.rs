@@ -126,6 +126,7 @@ pub struct GateCell {
 /// What keeps a gate from deciding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Obstacle {
     /// The two runs have no valid cell in common that has this metric.
     NothingCompared,
@@ -134,13 +135,7 @@ pub enum Obstacle {
     /// The runs measured models of different scales.
     DifferentScales,
     /// Cells that only one of the runs has, or has valid trials of.
-    CellsMissing {
-        /// How many.
-        cells: u64,
-    },
+    CellsMissing { cells: u64 },
     /// The runs were made on different machines: their difference is part of every change.
-    DifferentHosts {
-        /// Facts that differ.
-        facts: Vec<String>,
-    },
+    DifferentHosts { facts: Vec<String> },
 }

@@ -10,36 +10,23 @@ use crate::rule::Rule;
 /// What a reader must know before believing the recommendation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "doubt")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Doubt {
     /// Nodes whose disks have no room for their part of the data at full scale: nobody would buy them.
-    DiskTooSmall {
-        /// Those of these configurations.
-        configurations: Vec<DiskTooSmall>,
-    },
+    DiskTooSmall { configurations: Vec<DiskTooSmall> },
     /// A bound on latency decided, and latencies are those of a 1:N model.
-    LatencyInModel {
-        /// N.
-        scale: f64,
-    },
+    LatencyInModel { scale: f64 },
     /// The evidence is simulated.
     Simulated,
     /// The evidence is that of other tools.
     Imported,
-    /// Others could measure on the same machine meanwhile, as far as the user was concerned.
-    Beside {
-        /// Who did when the run began, in words.
-        others: Vec<String>,
-    },
-    /// What runs the database has options besides those of iopslab.
-    RuntimeOptions {
-        /// In its own words, such as `TieredStopAtLevel=1`.
-        options: Vec<String>,
-    },
+    /// Others could measure on the same machine meanwhile, as far as the user was concerned: who did
+    /// when the run began, in words.
+    Beside { others: Vec<String> },
+    /// What runs the database has options besides those of iopslab, in its own words: `TieredStopAtLevel=1`.
+    RuntimeOptions { options: Vec<String> },
     /// A 1:N model.
-    Scale {
-        /// N.
-        scale: f64,
-    },
+    Scale { scale: f64 },
     /// Page caches that are expected to miss more often, or less, in the model than at full scale.
     ModelMisses {
         /// Where.
@@ -58,66 +45,29 @@ pub enum Doubt {
         /// The largest N at which each has its part.
         most_scale: f64,
     },
-    /// Cells that this machine limited rather than what is emulated on it: their ratios to others are bounds.
-    LimitedHere {
-        /// Which configurations, and by what; each once.
-        all: Vec<LimitedHere>,
-    },
+    /// Cells that this machine limited rather than what is emulated on it: their ratios to others are bounds. Each
+    /// configuration and limit once.
+    LimitedHere { all: Vec<LimitedHere> },
     /// Trials too short to judge whether they had stabilised: half of the valid ones or more.
-    TooShort {
-        /// How many.
-        trials: u64,
-        /// Of how many valid.
-        valid: u64,
-    },
+    TooShort { trials: u64, valid: u64 },
     /// Workloads that write, and no checkpoint of the database in half of their trials or more: production writes what
     /// was not measured.
-    NoCheckpoint {
-        /// Of these configurations.
-        configurations: Vec<String>,
-    },
+    NoCheckpoint { configurations: Vec<String> },
     /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost
     /// with the instance.
-    LocalDisks {
-        /// Which.
-        configuration: String,
-    },
+    LocalDisks { configuration: String },
     /// Trials that are missing.
-    Missing {
-        /// How many.
-        trials: u64,
-        /// Of how many.
-        planned: u64,
-    },
+    Missing { trials: u64, planned: u64 },
     /// Trials that enter no figure.
-    Invalid {
-        /// How many.
-        trials: u64,
-        /// Of how many in place.
-        done: u64,
-    },
-    /// Suspect findings about the cells that the answer rests on.
-    Findings {
-        /// Rules and how often each fired.
-        rules: Vec<(Rule, u64)>,
-    },
+    Invalid { trials: u64, done: u64 },
+    /// Suspect findings about the cells that the answer rests on: rules, and how often each fired.
+    Findings { rules: Vec<(Rule, u64)> },
     /// Volumes that started with burst credits by choice.
-    BurstStart {
-        /// Configuration and volume.
-        volumes: Vec<(String, VolumeRole)>,
-    },
+    BurstStart { volumes: Vec<(String, VolumeRole)> },
     /// Some places are not decided although the recommendation contradicts none.
-    PlacesUndecided {
-        /// How many.
-        places: u64,
-    },
+    PlacesUndecided { places: u64 },
     /// More of a cheaper configuration would carry the demand for less, if throughput grows with their number.
-    FleetCheaper {
-        /// Which.
-        configuration: String,
-        /// How many and for how much.
-        fleet: FleetOf,
-    },
+    FleetCheaper { configuration: String, fleet: FleetOf },
     /// A rate that is shown to miss the objective lies below one that is shown to meet it.
     NotMonotone {
         /// Of this configuration, ...
@@ -130,20 +80,11 @@ pub enum Doubt {
         met_ops_per_s: f64,
     },
     /// What excludes configurations is the most that a 1:N model's closed loop did, which one short probe has measured.
-    ClosedLoopOnce {
-        /// These configurations.
-        configurations: Vec<String>,
-    },
+    ClosedLoopOnce { configurations: Vec<String> },
     /// Repeating stopped by itself.
-    Stopped {
-        /// Why.
-        why: String,
-    },
-    /// Cells of which the user wanted no more trials while the run was under way.
-    Skipped {
-        /// Which, in the order of the plan.
-        cells: Vec<SkippedCell>,
-    },
+    Stopped { why: String },
+    /// Cells of which the user wanted no more trials while the run was under way, in the order of the plan.
+    Skipped { cells: Vec<SkippedCell> },
     /// Configurations were measured in several batches of machines: at different times, or at different sites.
     Batches {
         /// Configurations that were measured together, with the site where they were.

@@ -55,7 +55,6 @@ pub struct DataVolumeAnalysis {
 impl NodeAnalysis {
     /// The use of this kind that is fullest here.
     pub fn fullest(&self, kind: LimitKind) -> Option<&ResourceUse> {
-        let of_kind = self.uses.iter().filter(|u| u.kind == kind);
-        of_kind.max_by(|a, b| a.share().total_cmp(&b.share()))
+        self.uses.iter().filter(|u| u.kind == kind).max_by(|a, b| a.share().total_cmp(&b.share()))
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What was measured instead of the storage in its sustained state.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Withheld {
     /// The load generator was at its limit.
     Client,
@@ -15,10 +16,7 @@ pub enum Withheld {
     /// The rate was not held: saturated, or draining what had queued before.
     Rate,
     /// The database was not at rest.
-    NotAtRest {
-        /// What showed it.
-        unrest: Unrest,
-    },
+    NotAtRest { unrest: Unrest },
     /// Burst credits, which end.
     Burst {
         /// Requests per second while they last, on this machine.
@@ -37,13 +35,8 @@ pub enum Withheld {
         /// Seconds that a full bucket lasts under this demand; `None`: not known.
         lasts_s: Option<f64>,
     },
-    /// A machine, or a node, was sick: what was bought was not there.
-    Sick {
-        /// What it had.
-        sickness: Sickness,
-        /// How much, as the sickness says.
-        amount: f64,
-    },
+    /// A machine, or a node, was sick, by an amount that the sickness explains: what was bought was not there.
+    Sick { sickness: Sickness, amount: f64 },
 }
 
 /// What a machine or a node of a cluster had; what explains most first.

@@ -277,8 +277,7 @@ fn of_data(
 
 /// What a volume is held to; what it is by itself where the instance's path is looked at apart.
 fn limits(volume: &VolumeSetup, is_path_apart: bool) -> IoLimits {
-    let own = volume.own_limits.filter(|_| is_path_apart);
-    own.unwrap_or(volume.limits)
+    volume.own_limits.filter(|_| is_path_apart).unwrap_or(volume.limits)
 }
 
 /// Requests per second that a volume sustains, or while its credits last.
@@ -346,8 +345,7 @@ fn had_room(change: &ResourceChange, limit: &Limit) -> bool {
 pub fn by_intervention(mut limit: Limit, found: Vec<Intervention>) -> Limit {
     let mut kinds: Vec<LimitKind> = std::iter::once(limit.kind).chain(limit.also.iter().copied()).collect();
     let alone = |outcome: InterventionOutcome| {
-        let of_outcome = found.iter().filter(move |i| i.outcome == outcome && i.more.len() == 1);
-        of_outcome.map(|i| i.more[0].resource)
+        found.iter().filter(move |i| i.outcome == outcome && i.more.len() == 1).map(|i| i.more[0].resource)
     };
     for resource in alone(InterventionOutcome::Contradicted) {
         let is_only = kinds.iter().filter(|k| **k != LimitKind::OfferedRate).count() == 1;

@@ -129,8 +129,7 @@ fn one_way_of_counting(all: Uses) -> Uses {
         }
     }
     let fullest = |uses: &[ResourceUse], of: &dyn Fn(&ResourceUse) -> bool| {
-        let candidates = uses.iter().filter(|u| of(u)).copied();
-        candidates.max_by(|a, b| a.share().total_cmp(&b.share()))
+        uses.iter().filter(|u| of(u)).copied().max_by(|a, b| a.share().total_cmp(&b.share()))
     };
     let counted = |u: &ResourceUse, wanted: &[Counted]| u.counted.is_some_and(|c| wanted.contains(&c));
     let apart = [Counted::Reads, Counted::Writes];

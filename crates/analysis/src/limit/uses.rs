@@ -53,9 +53,7 @@ fn known(mut uses: Vec<(Watched, Vec<Window>)>) -> Vec<(Watched, Vec<Window>)> {
 
 /// Achieved against offered; at its cap where the rate was held, neither missed nor exceeded by a backlog of before.
 fn offered(trial: &TrialMeasurement) -> Option<Window> {
-    let LoadLevel::Rate { operations_per_s, arrivals } = trial.record.load else {
-        return None;
-    };
+    let LoadLevel::Rate { operations_per_s, arrivals } = trial.record.load else { return None };
     if arrivals == Arrivals::Recorded {
         // What a recording offers in this window is not known here.
         return None;

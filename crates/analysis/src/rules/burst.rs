@@ -365,8 +365,7 @@ mod tests {
             job.setups[1].data.burst =
                 Some(experiment::Burst { baseline_iops, burst_iops, credits_max: 5.4e6, credits_start: 0.0 });
             let trials = [measured(&sound_record(), 160.0 * 60.0)];
-            let analysis = analyse(&run(&job, &trials));
-            analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
+            analyse(&run(&job, &trials)).findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
         };
         let found = reported(100.0, 3000.0, true).unwrap();
         let lasts = found.lasts.unwrap();

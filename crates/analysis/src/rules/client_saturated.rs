@@ -24,8 +24,7 @@ pub struct ClientSaturated {
 
 pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<ClientSaturated>> {
     // Of several clients the busiest one: the others' idle threads do not help it.
-    let parts = trial.record.clients.values().map(|part| &part.result);
-    let each = parts.chain(trial.record.client.as_ref());
+    let each = trial.record.clients.values().map(|part| &part.result).chain(trial.record.client.as_ref());
     let share_of =
         |client: &ClientResult| stats::ratio(client.client_cpu_s, client.measured_s * f64::from(client.threads));
     let busiest = each.filter_map(|client| Some((client, share_of(client)?)));

@@ -14,29 +14,12 @@ use crate::seen::Seen;
 /// Less on disk than the data set takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "than", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum DataSetSmaller {
-    /// Than that of the run's other trials.
-    Others {
-        /// Bytes of one replica.
-        bytes_on_disk: f64,
-        /// Those of the median trial.
-        median_bytes_of_the_run: f64,
-        /// The difference as a share of that.
-        less_by_share: f64,
-        /// Allowed share.
-        threshold: f64,
-    },
-    /// Than its records take at the least.
-    Layout {
-        /// Bytes of all replicas.
-        bytes_on_disk: f64,
-        /// The least that they take.
-        least_bytes: f64,
-        /// Bytes of the values alone.
-        payload_bytes: f64,
-        /// Records of all replicas.
-        records: u64,
-    },
+    /// Than that of the run's other trials: bytes of one replica, beside those of the median trial.
+    Others { bytes_on_disk: f64, median_bytes_of_the_run: f64, less_by_share: f64, threshold: f64 },
+    /// Than its records take at the least: bytes of all replicas, and of their values alone.
+    Layout { bytes_on_disk: f64, least_bytes: f64, payload_bytes: f64, records: u64 },
 }
 
 /// Bytes of a cell besides its value: flags and the length of the value (Cassandra's `BufferCell.serializer`: one byte

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use evidence::{HostId, ProbeResult};
-use experiment::IoLimits;
-use experiment::VolumeRole;
+use experiment::{IoLimits, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use crate::document::{ConfigurationFacts, VolumeReport};
@@ -37,10 +36,7 @@ const OFF_LIMIT_MAX: f64 = 0.10;
 /// The volumes of a configuration that are off; of several nodes those whose volume is are named.
 pub(crate) fn of_configuration(configuration: &ConfigurationFacts) -> Vec<Seen<EmulationOffLimit>> {
     let of_volume = |volume: &VolumeReport| match volume.probes.is_empty() {
-        true => {
-            let found = volume.probe.iter().flat_map(|p| off_limit(configuration, volume, p));
-            found.map(Seen::from).collect()
-        }
+        true => volume.probe.iter().flat_map(|p| off_limit(configuration, volume, p)).map(Seen::from).collect(),
         false => on_nodes(configuration, volume),
     };
     configuration.volumes.iter().flat_map(of_volume).collect()

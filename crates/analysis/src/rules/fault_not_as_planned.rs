@@ -59,10 +59,7 @@ mod tests {
             })
         };
         assert_eq!(finding(&with(None), &plan), None);
-        let reported = |trial: &TrialMeasurement| {
-            let found = finding(trial, &plan).unwrap();
-            found.figures
-        };
+        let reported = |trial: &TrialMeasurement| finding(trial, &plan).unwrap().figures;
         assert_eq!(reported(&with(Some("it did not stop"))).problems, ["it did not stop"]);
         let none = reported(&recorded(|_| ()));
         assert_eq!((none.planned, none.happened), (1, 0));

@@ -300,8 +300,7 @@ pub fn of_configurations(configurations: &[ConfigurationFacts]) -> Vec<Finding> 
         let seen = unequal_nodes::of_configuration(configuration).into_iter().map(Seen::from);
         on(&of_configuration(&configuration.name), seen)
     };
-    let off = configurations.iter().flat_map(off_limit);
-    off.chain(configurations.iter().flat_map(unequal)).collect()
+    configurations.iter().flat_map(off_limit).chain(configurations.iter().flat_map(unequal)).collect()
 }
 
 /// Findings on the volumes of a configuration.

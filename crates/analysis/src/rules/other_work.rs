@@ -48,11 +48,9 @@ pub(crate) fn finding(trial: &TrialMeasurement, provider: Provider) -> Option<Se
 
 /// CPUs of the processes that serve the node's volumes: each volume has those of its whole process.
 fn server_cpus(node: &Node<'_>) -> f64 {
-    let each = VolumeRole::ALL.into_iter().filter_map(|role| node.activity(role)?.server_cpus);
-    each.fold(0.0, f64::max)
+    VolumeRole::ALL.into_iter().filter_map(|role| node.activity(role)?.server_cpus).fold(0.0, f64::max)
 }
 
-/// CPUs of all clients.
 fn client_cpus(trial: &TrialMeasurement) -> f64 {
     let of = |client: &evidence::ClientResult| stats::ratio(client.client_cpu_s, client.measured_s).unwrap_or(0.0);
     trial.record.client.as_ref().map_or(0.0, of)

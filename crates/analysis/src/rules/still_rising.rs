@@ -59,7 +59,6 @@ pub(crate) fn finding(trial: &TrialMeasurement, plan: &Plan) -> Option<Seen<Stil
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::Trajectory;
     use crate::progress::Second;
     use crate::rules::cases::changed;
     use crate::steady::Window;
@@ -119,10 +118,7 @@ mod tests {
     fn a_rise_from_a_cold_start_says_that_it_is_one() {
         let (mut begun_cold, warmed) = (job().plan, job().plan);
         begun_cold.caches = cold(&begun_cold);
-        let why = |factor, plan| {
-            let found = finding(&with(&seconds(10, factor)), plan).unwrap();
-            found.figures.trajectory
-        };
+        let why = |factor, plan| finding(&with(&seconds(10, factor)), plan).unwrap().figures.trajectory;
         assert_eq!(why(1.7, &begun_cold), Some(Trajectory::ColdStart));
         assert_eq!((why(0.6, &begun_cold), why(1.7, &warmed)), (None, None));
     }

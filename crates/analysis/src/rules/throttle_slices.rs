@@ -1,7 +1,6 @@
 //! Does the kernel's throttle show in the tail latency?
 
-use evidence::OperationKind;
-use evidence::VolumeRole;
+use evidence::{OperationKind, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;

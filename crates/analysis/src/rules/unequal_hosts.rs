@@ -37,20 +37,12 @@ pub struct HostDifference {
 /// How machines differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum DifferenceKind {
     /// In words: each of them with the machines that have it, in the order of the words.
     Words(Vec<(String, Vec<HostId>)>),
-    /// In an amount, in the unit of the fact.
-    Amount {
-        /// The machine with most.
-        most_of: HostId,
-        /// How much.
-        most: f64,
-        /// The machine with least.
-        least_of: HostId,
-        /// How much.
-        least: f64,
-    },
+    /// In an amount, in the unit of the fact: the machines with most and with least of it.
+    Amount { most_of: HostId, most: f64, least_of: HostId, least: f64 },
 }
 
 /// Memory differs from this share of the larger on (practice): firmware and kernel keep some of it before Linux says
@@ -276,8 +268,7 @@ mod tests {
                     })
                     .collect();
             });
-            let found = of_setup(&setups[0], &json!({}), &[&trial]);
-            found.map(|seen| in_words(&seen.figures).concat())
+            of_setup(&setups[0], &json!({}), &[&trial]).map(|seen| in_words(&seen.figures).concat())
         };
         let apart = Some("clock: database / database-3".to_owned());
         assert_eq!(reported(-45.0, 1.0), apart);

@@ -53,7 +53,6 @@ const MATTERS: f64 = 0.25;
 /// of which chance alone moves 3 % (Poisson: 1 / root n).
 const REQUESTS: f64 = 1000.0;
 
-/// A figure of a node in a trial.
 type Figure = fn(&Node<'_>) -> Option<f64>;
 
 /// In what the nodes of a cell, which are these, differ; `trials` are its valid ones.
@@ -73,7 +72,6 @@ pub(crate) fn of_cell(nodes: &[NodeAnalysis], trials: &[&TrialMeasurement]) -> V
     rates.into_iter().filter_map(of_rate).chain(on_disk).collect()
 }
 
-/// A figure of fio's.
 type ProbedFigure = fn(&ProbeResult) -> f64;
 
 /// In what the nodes differ of what fio measured of a configuration's volumes.
@@ -170,10 +168,7 @@ impl Extremes {
         let contrast =
             position(self.most.0).zip(position(self.least.0)).and_then(|(most, least)| layout.contrast(most, least));
         let n = self.nodes as f64;
-        match contrast {
-            Some(contrast) => contrast.interval(LEVEL / (n * (n - 1.0) / 2.0)).0 > 1.0,
-            None => each,
-        }
+        contrast.map_or(each, |contrast| contrast.interval(LEVEL / (n * (n - 1.0) / 2.0)).0 > 1.0)
     }
 
     fn figures(&self, figure: NodeFigure, volume: Option<VolumeRole>) -> UnequalNodes {

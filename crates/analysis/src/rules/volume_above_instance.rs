@@ -8,21 +8,12 @@ use crate::seen::Seen;
 /// More bought than the instance lets through, at full scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum VolumeAboveInstance {
-    /// More requests.
-    Iops {
-        /// What the volumes can do, requests per second.
-        bought_iops: f64,
-        /// What the instance lets through.
-        reachable_iops: f64,
-    },
+    /// More requests per second than the instance lets through.
+    Iops { bought_iops: f64, reachable_iops: f64 },
     /// No more requests, but more bytes.
-    Bytes {
-        /// What the volumes can do, bytes per second.
-        bought_bytes_per_s: f64,
-        /// What the instance lets through.
-        reachable_bytes_per_s: f64,
-    },
+    Bytes { bought_bytes_per_s: f64, reachable_bytes_per_s: f64 },
 }
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -68,8 +59,7 @@ mod tests {
             own.read_iops = own.read_iops.map(|n| n * iops);
             own.read_bytes_per_s = own.read_bytes_per_s.map(|n| n * bytes);
             data.own_limits = Some(own);
-            let found = of_setup(&setups[1], 16.0);
-            found.map(|seen| matches!(seen.figures, VolumeAboveInstance::Iops { .. }))
+            of_setup(&setups[1], 16.0).map(|seen| matches!(seen.figures, VolumeAboveInstance::Iops { .. }))
         };
         assert_eq!(with(1.0, 1.0), None);
         assert_eq!(with(1.0005, 1.0), None);

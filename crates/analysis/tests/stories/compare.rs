@@ -104,9 +104,7 @@ fn nothing_in_common_passes_no_gate() {
 fn what_differs_between_the_runs_is_named() {
     let before = job();
     let mut after = job();
-    let experiment::Place::Emulated { model, .. } = &mut after.plan.place else {
-        panic!("it is emulated");
-    };
+    let experiment::Place::Emulated { model, .. } = &mut after.plan.place else { panic!("it is emulated") };
     model.scale = 8.0;
     after.setups[0].data.limits.read_iops = Some(90.0);
     let trials = trials(1.0);

@@ -23,8 +23,7 @@ const FAST: &str = "io1-10000";
 fn of_cell(faults: Vec<NodeFault>, trials: &[Trial]) -> CellAnalysis {
     let job = plan_with(faults, trials.len() as u32);
     let measured: Vec<TrialMeasurement> = trials.iter().map(Trial::measured).collect();
-    let analysis = analyse(&run(&job, &measured));
-    analysis.cells.into_iter().find(|c| c.configuration == FAST).unwrap()
+    analyse(&run(&job, &measured)).cells.into_iter().find(|c| c.configuration == FAST).unwrap()
 }
 
 fn phase(cell: &CellAnalysis, kind: PhaseKind) -> &PhaseAnalysis {

@@ -60,9 +60,7 @@ fn the_law_is_found_with_bounds_that_hold_it() {
     let job = job(&[1, 3, 6, 9]);
     let law = |n: f64| n / (1.0 + 0.08 * (n - 1.0) + 0.004 * n * (n - 1.0));
     let analysis = analysed(&job, &trials(&job, law));
-    let [scaling] = analysis.scaling.as_slice() else {
-        panic!("{:?}", analysis.scaling);
-    };
+    let [scaling] = analysis.scaling.as_slice() else { panic!("{:?}", analysis.scaling) };
     assert_eq!(scaling.points.iter().map(|p| p.nodes).collect::<Vec<_>>(), [1, 3, 6, 9]);
     for point in &scaling.points {
         let nodes = f64::from(point.nodes);

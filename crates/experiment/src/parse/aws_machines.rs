@@ -46,9 +46,7 @@ pub(super) fn place(
         None => (DEFAULT_CLIENT, file.name.span()),
     };
     let client = instance(catalog, client, at, mistakes);
-    let (Some(of_nodes), Some(client)) = (of_nodes, client) else {
-        return;
-    };
+    let (Some(of_nodes), Some(client)) = (of_nodes, client) else { return };
     if settings.sites.is_empty() {
         // What is wrong with one of them is reported.
         return;
@@ -156,9 +154,7 @@ fn read_quotas<'m>(
     let limits = given.site.iter().map(|site| site.limits.as_ref());
     let mut limited: Vec<_> =
         sites.iter_mut().zip(limits).filter_map(|(site, limits)| Some((site, limits?.span()))).collect();
-    let Some((_, first)) = limited.first() else {
-        return true;
-    };
+    let Some((_, first)) = limited.first() else { return true };
     let needs = match QuotaNeeds::of(machines) {
         Ok(needs) => needs,
         Err(kind) => {
@@ -266,8 +262,7 @@ fn usd_per_hour_of(catalog: &Catalog, machine: &AwsMachine, site: &AwsSite) -> R
     };
     let mut orders = machine.volumes.values().map(order).collect::<Result<Vec<_>, String>>()?;
     orders.push(root);
-    let cost = catalog.cost_of(&machine.instance_type, &orders, 1, &basis);
-    let cost = cost.map_err(|error| error.to_string())?;
+    let cost = catalog.cost_of(&machine.instance_type, &orders, 1, &basis).map_err(|error| error.to_string())?;
     Ok(cost.usd_per_month / basis.hours_per_month)
 }
 

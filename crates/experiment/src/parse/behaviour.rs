@@ -32,8 +32,7 @@ pub(super) fn places(file: &raw::Experiment, text: &str) -> Vec<(&'static str, R
     let volumes = file.configuration.iter();
     let volumes = volumes.flat_map(|c| std::iter::once(&c.data_volume).chain(&c.commitlog_volume));
     let places = volumes.flat_map(|volume| {
-        let are_there = KEYS.into_iter().filter(|key| volume.get(key).is_some());
-        are_there.map(|key| (key, within(text, &volume.span(), key)))
+        KEYS.into_iter().filter(|key| volume.get(key).is_some()).map(|key| (key, within(text, &volume.span(), key)))
     });
     places.collect()
 }

@@ -71,8 +71,8 @@ pub(super) fn adapt(experiment: &mut Experiment, named: Option<Provider>) {
         Place::Simulated { .. } if named.is_some() => {
             experiment.data_set_store = None;
             let load = &mut experiment.load;
-            (load.rest_max_s, load.forks) = (0.0, 1);
-            load.warmup_s = load.warmup_max_s.take().unwrap_or(load.warmup_s);
+            (load.shape.rest_max_s, load.forks) = (0.0, 1);
+            load.shape.warmup_s = load.shape.warmup_max_s.take().unwrap_or(load.shape.warmup_s);
         }
         Place::Simulated { .. } | Place::Emulated { .. } | Place::AsIs(_) | Place::Existing(_) | Place::Imported => {}
     }

@@ -202,9 +202,7 @@ fn rules(
     span: &Range<usize>,
     mistakes: &mut Collector<'_>,
 ) -> Option<&'static catalog::VolumeRules> {
-    let Some(era) = era else {
-        return Some(catalog::rules(kind));
-    };
+    let Some(era) = era else { return Some(catalog::rules(kind)) };
     let of_kind = || catalog::rules_of_all_eras().iter().filter(|r| r.kind == kind);
     let found = of_kind().find(|r| r.era.split(' ').next() == Some(era));
     if found.is_none() {

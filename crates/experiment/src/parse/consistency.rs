@@ -155,8 +155,7 @@ pub(super) struct OfOneReplica {
 /// Levels that wait for the only replica, as ONE does: what they cost in a cluster is not seen.
 pub(super) fn of_one_replica(file: &raw::Experiment, experiment: &Experiment) -> Vec<OfOneReplica> {
     let is_stated = |c: &raw::Configuration| {
-        let of_target = file.target.as_ref().and_then(|t| t.consistency.as_ref());
-        of_target.or(c.consistency.as_ref()).is_some()
+        file.target.as_ref().and_then(|t| t.consistency.as_ref()).or(c.consistency.as_ref()).is_some()
     };
     let mut found: Vec<OfOneReplica> = Vec::new();
     for (raw, checked) in only::with_raw(file, &experiment.configurations) {

@@ -276,7 +276,7 @@ fn burst(file: &raw::Experiment, experiment: &Experiment) -> Option<Note> {
 
 /// A time to live that is longer than what a trial can show. Time is not divided by the scale.
 fn time_to_live(experiment: &Experiment) -> Option<Note> {
-    let longest_s = experiment.longest_trial_s();
+    let longest_s = experiment.load.shape.longest_s();
     let tiers = experiment.configurations.iter().filter_map(|c| Some((c.name.as_str(), c.cache_tier.as_ref()?)));
     let unseen = tiers.filter(|(_, tier)| tier.ttl_s.is_some_and(|ttl_s| f64::from(ttl_s) >= longest_s));
     let names: Vec<&str> = unseen.map(|(name, _)| name).collect();

@@ -19,7 +19,7 @@ pub(super) fn check(
 ) -> Option<Vec<NodeFault>> {
     let Some(first) = file.fault.first() else { return Some(Vec::new()) };
     surroundings(file, first, mistakes);
-    let duration_s = load.map_or(f64::INFINITY, |load| load.duration_s);
+    let duration_s = load.map_or(f64::INFINITY, |load| load.shape.duration_s);
     let mut checked: Vec<(&Spanned<raw::Fault>, NodeFault)> = Vec::new();
     let mut is_whole = true;
     for given in &file.fault {

@@ -112,8 +112,6 @@ fn number(given: &str, key: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::{Stands, wrong_kind};
 
     /// As the TOML library says it.

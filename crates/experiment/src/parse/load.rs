@@ -12,7 +12,7 @@ use crate::mistakes::Collector;
 use crate::raw::RepetitionsWord;
 use crate::spanned::{Spanned, place};
 use crate::typed_number::{in_toml, meant};
-use crate::{Adaptive, Aim, Find, Load, LoadLevel, raw};
+use crate::{Adaptive, Aim, Find, Load, LoadLevel, TrialShape, raw};
 
 const DAY_S: f64 = 86_400.0;
 /// Seconds of warm-up and of measurement, where they are not stated.
@@ -59,16 +59,18 @@ pub(super) fn check(
     Some(Load {
         levels,
         find,
-        warmup_s,
-        warmup_max_s,
-        rest_max_s: mistakes.number(&load.rest_max_s, "rest_max_s", 0.0..=3_600.0, REST_MAX_S),
+        shape: TrialShape {
+            warmup_s,
+            warmup_max_s,
+            rest_max_s: mistakes.number(&load.rest_max_s, "rest_max_s", 0.0..=3_600.0, REST_MAX_S),
+            duration_s: mistakes.number(&load.duration_s, "duration_s", 0.5..=7.0 * DAY_S, DURATION_S),
+            operations: operations.map(|n| n as u64),
+            request_timeout_s: mistakes.number(&load.request_timeout_s, "request_timeout_s", 0.01..=3_600.0, 30.0),
+        },
         forks: mistakes.integer(&load.forks, "forks", 1..=10_000, 1) as u32,
-        duration_s: mistakes.number(&load.duration_s, "duration_s", 0.5..=7.0 * DAY_S, DURATION_S),
-        operations: operations.map(|n| n as u64),
         repetitions,
         adaptive,
         seed: mistakes.integer(&load.seed, "seed", 0..=i64::MAX, 1) as u64,
-        request_timeout_s: mistakes.number(&load.request_timeout_s, "request_timeout_s", 0.01..=3_600.0, 30.0),
         clients: clients?.number,
         client_threads: clients?.threads,
         client_cost: clients?.cost,
@@ -187,9 +189,7 @@ fn to_be_found(load: &raw::Load, mistakes: &mut Collector<'_>) {
 
 /// Refuses clients that cannot share each level.
 fn fit(clients: u32, load: &raw::Load, levels: &[LoadLevel], mistakes: &mut Collector<'_>) {
-    let Some(at) = place(&load.clients).filter(|_| clients > 1) else {
-        return;
-    };
+    let Some(at) = place(&load.clients).filter(|_| clients > 1) else { return };
     let problem = levels.iter().find_map(|level| match level {
         LoadLevel::Concurrency(n) if *n < clients => Some((
             format!("concurrency {n} cannot be shared by {clients} clients: each has at least one request in flight"),
@@ -303,9 +303,7 @@ fn stray<const N: usize>(keys: [(&'static str, Option<Range<usize>>); N], of: &s
 }
 
 fn number_of_repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> u32 {
-    let Some(given) = &load.repetitions else {
-        return REPETITIONS_MIN;
-    };
+    let Some(given) = &load.repetitions else { return REPETITIONS_MIN };
     let number = given.as_integer().filter(|n| (1..=1_000).contains(n));
     if number.is_none() {
         let help = "a whole number from 1 to 1000, \"auto\" or \"adaptive\"";

@@ -93,9 +93,7 @@ pub fn parse(
         ReadFor::Run(provider) => (Some(provider), true),
     };
     let mut mistakes = Collector::new(source_name, text);
-    let Some(mut file) = keys::read(text, &mut mistakes) else {
-        return mistakes.finish(None);
-    };
+    let Some(mut file) = keys::read(text, &mut mistakes) else { return mistakes.finish(None) };
     variant::apply(&mut file, &mut mistakes);
     let mut unstated = Emulation::Throttled;
     let is_here = carried_out::provider(&file, provider) == Provider::Local;

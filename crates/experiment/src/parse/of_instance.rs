@@ -1,14 +1,13 @@
 //! What a configuration states of its instance beside the type (EBS cards, bandwidth weighting), and which volumes it
 //! takes.
 
-use catalog::{BandwidthWeighting, InstanceType, NotAttached, VolumeType};
+use catalog::{BandwidthWeighting, CardPlacement, InstanceType, NotAttached, VolumeType};
 use toml::Value;
 
 use crate::EbsCards;
 use crate::mistakes::Collector;
 use crate::raw::{self, CardWord, WeightingWord};
 use crate::spanned::Spanned;
-use catalog::CardPlacement;
 
 /// The type with its bandwidth weighted as stated.
 pub(super) fn weighted(
@@ -50,7 +49,6 @@ pub(super) fn not_together(raw: &raw::Configuration, mistakes: &mut Collector<'_
     }
 }
 
-/// The type of each volume of a configuration.
 fn kinds(raw: &raw::Configuration) -> Vec<VolumeType> {
     let volumes = std::iter::once(&raw.data_volume).chain(&raw.commitlog_volume);
     volumes.flat_map(|volume| kinds_of(volume.get_ref())).collect()

@@ -9,7 +9,7 @@ use statements::{Data, Effect, Generator, RowChoice, Script, StatementData, Tabl
 use super::beside::ReadFile;
 use super::own_data::{
     MOST_PARTITIONS, PROFILE_ENDINGS, called, is_profile, names_of_statements, not_restored, population, row_bytes,
-    statement, unfit, unstated_texts,
+    sound, statement, unfit, unstated_texts,
 };
 use super::{own_values, stress};
 use crate::mistakes::{Collector, choice};
@@ -98,15 +98,7 @@ pub(super) fn first(
         }
         return stress::first((raw, all), (file, seed), &text, mistakes);
     }
-    let script = match parse(&text, &Consistency::ALL.map(Consistency::name)) {
-        Ok(script) => Some(script),
-        Err(all) => {
-            for mistake in all {
-                mistakes.add_in(path, &text, mistake.span, mistake.message, "");
-            }
-            None
-        }
-    };
+    let script = sound(parse(&text, &Consistency::ALL.map(Consistency::name)), (path, &text), mistakes);
     let tables: Vec<Option<TableData>> = raw.tables.iter().map(|(name, given)| table(name, given, mistakes)).collect();
     let of_statements: Vec<Option<(String, StatementData)>> =
         raw.statements.iter().map(|(name, given)| statement(name, given, mistakes)).collect();

@@ -33,6 +33,16 @@ pub(super) fn is_profile(path: &str) -> bool {
     PROFILE_ENDINGS.iter().any(|ending| path.ends_with(ending))
 }
 
+/// What was read of a file; its mistakes are noted at their places there.
+pub(super) fn sound<T>(
+    read: Result<T, Vec<statements::Mistake>>,
+    (path, text): (&str, &str),
+    mistakes: &mut Collector<'_>,
+) -> Option<T> {
+    let note = |one: statements::Mistake| mistakes.add_in(path, text, one.span, one.message, "");
+    read.map_err(|all| all.into_iter().for_each(note)).ok()
+}
+
 /// What of the data cannot be, each at its place.
 pub(super) fn unfit(
     (data, script): (&Data, &Script),

@@ -170,8 +170,6 @@ fn size(value: &Value, key: &str) -> Result<Size, Wrong> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
     use super::*;
 
     fn read(text: &str) -> Result<Generator, Wrong> {

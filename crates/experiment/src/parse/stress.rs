@@ -9,7 +9,7 @@ use std::ops::Range;
 use statements::{Data, StatementData, StressProfile, parse_stress, stress_operations, stress_statement};
 
 use super::own_data::{
-    MOST_PARTITIONS, names_of_statements, not_restored, population, row_bytes, statement, unfit, unstated_texts,
+    MOST_PARTITIONS, names_of_statements, not_restored, population, row_bytes, sound, statement, unfit, unstated_texts,
 };
 use crate::mistakes::{Collector, choice};
 use crate::spanned::{Spanned, place};
@@ -23,13 +23,7 @@ pub(super) fn first(
     mistakes: &mut Collector<'_>,
 ) -> Option<Own> {
     let path = file.as_str();
-    let names = match stress_operations(text) {
-        Ok(names) => names,
-        Err(mistake) => {
-            mistakes.add_in(path, text, mistake.span, mistake.message, "");
-            return None;
-        }
-    };
+    let names = sound(stress_operations(text).map_err(|mistake| vec![mistake]), (path, text), mistakes)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let of_file = all.iter().filter(|workload| workload.cql.as_ref().is_some_and(|cql| cql.as_str() == path));
     let each: Vec<Option<Vec<&str>>> = of_file.map(|workload| asked(workload, path, &names, mistakes)).collect();
@@ -55,15 +49,8 @@ pub(super) fn first(
         mistakes.add(name.span(), message, choice(name, &asked));
     }
     let levels = Consistency::ALL.map(Consistency::name);
-    let StressProfile { script, mut table, notes } = match parse_stress(text, &asked, partitions, &levels) {
-        Ok(profile) => profile,
-        Err(all) => {
-            for mistake in all {
-                mistakes.add_in(path, text, mistake.span, mistake.message, "");
-            }
-            return None;
-        }
-    };
+    let profile = sound(parse_stress(text, &asked, partitions, &levels), (path, text), mistakes)?;
+    let StressProfile { script, mut table, notes } = profile;
     for name in raw.tables.keys().filter(|name| *name.get_ref() != table.table) {
         let message = format!("{path} has no table `{name}`");
         mistakes.add(name.span(), message, format!("its table is {}", table.table));
@@ -120,8 +107,7 @@ fn asked<'a>(
             let message = format!("weights: {path} has no operation `{name}`: it has {listed}");
             mistakes.add(name.span(), message, choice(name, names));
         }
-        let above_0 = workload.weights.iter().filter(|(_, weight)| ***weight > 0.0);
-        above_0.map(|(name, _)| name.as_str()).collect()
+        workload.weights.iter().filter(|(_, weight)| ***weight > 0.0).map(|(name, _)| name.as_str()).collect()
     })?;
     if asked.is_empty() {
         return mistakes.refuse(workload.span(), "all operations have weight 0", "give one of them a weight above 0");

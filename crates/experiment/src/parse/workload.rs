@@ -167,8 +167,7 @@ fn from_ycsb(
     read_file: ReadFile<'_>,
     mistakes: &mut Collector<'_>,
 ) -> Option<Definition> {
-    let own = raw.keys().into_iter().filter(|(_, at)| at.is_some());
-    let own: Vec<&str> = own.map(|(key, _)| key).collect();
+    let own: Vec<&str> = raw.keys().into_iter().filter(|(_, at)| at.is_some()).map(|(key, _)| key).collect();
     if !own.is_empty() {
         let message = format!("`ycsb` and {} exclude each other", own.join(", "));
         return mistakes.refuse(file.span(), message, "the property file states them");

@@ -6,8 +6,7 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::distribution::Distribution;
-use super::own::{SpeedWord, StatementData, TableData};
+use super::own::{Distribution, SpeedWord, StatementData, TableData};
 use crate::spanned::{Form, Spanned, place};
 
 /// In which language a workload's own statements are written.

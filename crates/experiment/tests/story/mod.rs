@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
-use experiment::{Experiment, Mistakes, OperationKind, ParseContext, ReadFor, StatementName, parse};
+use experiment::{Experiment, Mistakes, OperationKind, ParseContext, Provider, ReadFor, StatementName, parse};
 
 pub const GOOD: &str = r#"name = "x"
 
@@ -37,6 +37,11 @@ pub fn and(more: &str) -> String {
 /// The text, which names no other file.
 pub fn read(text: &str, purpose: ReadFor) -> Result<Experiment, Mistakes> {
     parse(catalog::Catalog::built_in(), "x.toml", text, &ParseContext::alone(), purpose)
+}
+
+/// The text for a run by this provider; refused in words.
+pub fn to_run(text: &str, provider: Provider) -> Result<Experiment, String> {
+    read(text, ReadFor::Run(provider)).map_err(|mistakes| mistakes.to_string())
 }
 
 /// The text, which names this file alone.

@@ -31,8 +31,7 @@ pub struct Section {
 
 /// `99` of `99thPercentileLatency(us)`, `99.9` of `99.9PercentileLatency(us)`.
 fn percentile(name: &str) -> Option<f64> {
-    let number = name.strip_suffix("PercentileLatency(us)")?;
-    number.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
+    name.strip_suffix("PercentileLatency(us)")?.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
 }
 
 impl Section {

@@ -92,8 +92,7 @@ mod tests {
 
     fn expired(resources: &[Resource]) -> Vec<String> {
         let now = Selection::Expired("2026-11-23T12:00:00Z".parse().unwrap());
-        let past = runs(resources).into_iter().filter(|run| now.takes(run));
-        past.map(|run| run.name).collect()
+        runs(resources).into_iter().filter(|run| now.takes(run)).map(|run| run.name).collect()
     }
 
     #[test]

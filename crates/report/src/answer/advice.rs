@@ -19,8 +19,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
             first.push(one);
         }
     }
-    let reported = first.into_iter().take(SHOWN);
-    reported.map(|one| sentence(analysis, one)).collect()
+    first.into_iter().take(SHOWN).map(|one| sentence(analysis, one)).collect()
 }
 
 /// The setting, what was seen, and who expects what. The sources stand in docs/method.md.

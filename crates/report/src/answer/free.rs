@@ -14,8 +14,7 @@ const PLACES: usize = 3;
 /// What to do first, for no money: of the configurations that cost what the cheapest does, or what the recommended one
 /// does. Of the latter only what is shown, where its settings have been named.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
-    let cheapest = analysis.free_steps.iter().map(|s| s.usd_per_month);
-    let cheapest = cheapest.fold(f64::INFINITY, f64::min);
+    let cheapest = analysis.free_steps.iter().map(|s| s.usd_per_month).fold(f64::INFINITY, f64::min);
     let run = analysis.recommendation.run.as_deref();
     let concerns = |step: &&FreeStep| {
         let is_run = run.is_some_and(|run| step.from == run || step.tried.iter().any(|t| t == run));
@@ -36,8 +35,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
 /// Steps with the same ends and the same kind of verdict together.
 fn alike(all: Vec<&FreeStep>) -> Vec<Vec<&FreeStep>> {
     let kind = |step: &FreeStep| (step.from.clone(), step.to.clone(), step.throughput_ratio.verdict);
-    let groups = grouped(all.into_iter().map(|step| (kind(step), step)));
-    groups.into_iter().map(|(_, group)| group).collect()
+    grouped(all.into_iter().map(|step| (kind(step), step))).into_iter().map(|(_, group)| group).collect()
 }
 
 fn sentence(analysis: &Analysis, group: &[&FreeStep], is_cheapest: bool) -> String {
@@ -193,8 +191,7 @@ fn spent(group: &[&FreeStep]) -> Option<String> {
     let [step] = group else { return None };
     let takes: Vec<String> = step.per_operation.iter().filter_map(taken).collect();
     let takes = (!takes.is_empty()).then(|| format!("An operation takes {}.", listed(&takes)));
-    let amplification = step.elsewhere.iter().find(|s| s.what == Spending::WriteAmplification);
-    let amplification = amplification.and_then(taken);
+    let amplification = step.elsewhere.iter().find(|s| s.what == Spending::WriteAmplification).and_then(taken);
     let amplification = amplification.map(|reported| format!("For each byte that clients write there are {reported}."));
     let all: Vec<String> = takes.into_iter().chain(amplification).collect();
     (!all.is_empty()).then(|| all.join(" "))

@@ -28,8 +28,7 @@ pub fn beyond<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> String {
     let tested = ratios.into_iter().filter(|ratio| ratio.verdict.is_tested());
     let bounds: Vec<&Bound> = tested.filter_map(|ratio| ratio.bound.as_ref()).collect();
     let of = |is: BoundIs| -> Vec<&LimitedHere> {
-        let all = bounds.iter().filter(|bound| bound.is == is);
-        all.flat_map(|bound| &bound.by).collect()
+        bounds.iter().filter(|bound| bound.is == is).flat_map(|bound| &bound.by).collect()
     };
     let nothing = of(BoundIs::Nothing);
     let of_model = |by: OfThisMachine| -> Vec<&LimitedHere> {

@@ -196,7 +196,6 @@ fn ranking(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String
     when(!others.is_empty(), || format!(": {}", listed(&others)))
 }
 
-/// No configuration meets the objective.
 fn none_meets(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let bounds = objective::bounds_here(analysis, place, false);
     format!("no configuration {bounds}{}", objective::misses(analysis, place))

@@ -13,7 +13,7 @@ pub struct Scale {
     high: f64,
     from: f64,
     to: f64,
-    is_log: bool,
+    pub is_log: bool,
 }
 
 impl Scale {
@@ -40,11 +40,6 @@ impl Scale {
     pub fn value(&self, at: f64) -> f64 {
         let value = self.low + (at - self.from) / (self.to - self.from) * (self.high - self.low);
         if self.is_log { value.exp() } else { value }
-    }
-
-    /// Whether the axis is logarithmic.
-    pub fn is_logarithmic(&self) -> bool {
-        self.is_log
     }
 
     /// Round values inside the scale, about `n` of them.
@@ -125,10 +120,7 @@ pub fn whisker(class: &str, x: f64, (low, high): (f64, f64), y: &Scale) -> Strin
 
 /// A tick's number: `0`, `0.05`, `2,500`, `12.5k`.
 pub fn label(value: f64) -> String {
-    let trimmed = |v: f64| {
-        let digits = format!("{v:.2}");
-        digits.trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
+    let trimmed = |v: f64| format!("{v:.2}").trim_end_matches('0').trim_end_matches('.').to_owned();
     match value.abs() {
         0.0 => "0".to_owned(),
         v if v >= 1e9 => format!("{}G", trimmed(value / 1e9)),

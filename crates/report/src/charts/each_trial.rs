@@ -1,11 +1,11 @@
 //! Draws each trial over time: small charts with the limit drawn in. Which charts and lines there are:
 //! `analysis::panels`.
 
-use analysis::{Analysis, Charts, Panel, TrialCharts};
+use analysis::{Analysis, Charts, Panel, TrialCharts, averaged};
 
 use super::axis::{Scale, label, path};
 use super::element::colour;
-use super::time_chart::{FLOOR, HEIGHT, LEFT, RIGHT, TOP, WIDTH, averaged, fault_spans, grid, level, named, time};
+use super::time_chart::{FLOOR, HEIGHT, LEFT, RIGHT, TOP, WIDTH, fault_spans, grid, level, named, time};
 use crate::document::html::{escaped, id};
 use crate::figures::{several_of, when};
 

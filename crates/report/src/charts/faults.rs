@@ -18,8 +18,7 @@ pub fn drawn(analysis: &Analysis, charts: &Charts) -> String {
     let mut out = String::new();
     for title in PANELS {
         let with_panel = |cell: &CellAnalysis| -> Vec<(&TrialCharts, &Panel)> {
-            let of_cell = trials(charts, cell).into_iter();
-            of_cell.filter_map(|t| Some((t, panel(t, title)?))).collect()
+            trials(charts, cell).into_iter().filter_map(|t| Some((t, panel(t, title)?))).collect()
         };
         let panels: Vec<(&CellAnalysis, Vec<_>)> = cells.iter().map(|c| (*c, with_panel(c))).collect();
         let shown = panels.iter().flat_map(|(_, drawn)| drawn).map(|(_, panel)| *panel);

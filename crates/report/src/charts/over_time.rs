@@ -86,8 +86,7 @@ impl Drawn<'_> {
     /// One panel of every configuration.
     fn row(&self, workload: &str, load: analysis::LoadLevel, title: &'static str) -> String {
         let Some(top) = self.tops.get(&(workload, title)) else { return String::new() };
-        let cells = self.analysis.configurations.iter();
-        let cells = cells.filter_map(|c| self.analysis.cell(&c.name, workload, load));
+        let cells = self.analysis.configurations.iter().filter_map(|c| self.analysis.cell(&c.name, workload, load));
         let mut shown: Option<&Panel> = None;
         let mut has_limit = false;
         let figures: String = cells

@@ -1,7 +1,7 @@
 //! One small chart of a cell over time: its repetitions over each other, with warm-up, a limit, and the seconds in
 //! which a node was away or a disk failed.
 
-use analysis::{CellAnalysis, Charts, Line, Panel, TrialCharts};
+use analysis::{CellAnalysis, Charts, Line, Panel, TrialCharts, averaged};
 
 use super::axis::{Scale, label, path};
 use super::element::colour;
@@ -89,8 +89,7 @@ pub fn level(class: &str, at: f64) -> String {
 
 /// The seconds in which a node was away or a disk failed by plan, shaded.
 pub fn fault_spans(trial: &TrialCharts, x: &Scale) -> String {
-    let spans = trial.fault_spans.iter();
-    spans.map(|(from, to)| shade("gone", x.at(*from), x.at(*to))).collect()
+    trial.fault_spans.iter().map(|(from, to)| shade("gone", x.at(*from), x.at(*to))).collect()
 }
 
 fn shade(class: &str, from: f64, to: f64) -> String {
@@ -125,14 +124,4 @@ pub fn grid(y: &Scale) -> String {
         numbers.push_str(&format!("<text class=\"e\" x=\"38\" y=\"{:.0}\">{}</text>", at + 3.0, label(tick)));
     }
     format!("{numbers}<path class=\"grid\" d=\"{lines}\"/>")
-}
-
-/// Means of groups of neighbours; a gap is where nothing is known.
-pub fn averaged(points: &[(f64, Option<f64>)], group: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
-    points.chunks(group).map(|chunk| {
-        let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
-        let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
-        let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
-        (time, mean)
-    })
 }

@@ -11,8 +11,7 @@ pub fn csv<T>(rows: Rows<T>) -> String {
     };
     let head: Vec<String> = table.columns.iter().map(|column| escaped(&column.title)).collect();
     let rows = table.rows.iter().map(|row| row.cells.iter().map(|of| cell(&of.shown)).collect::<Vec<String>>());
-    let lines = std::iter::once(head).chain(rows).map(|line| line.join(",") + "\r\n");
-    lines.collect()
+    std::iter::once(head).chain(rows).map(|line| line.join(",") + "\r\n").collect()
 }
 
 fn escaped(value: &str) -> String {

@@ -40,8 +40,7 @@ pub fn inside(section: &str) -> String {
 
 /// The section, folded below its heading; empty where it has nothing for the page.
 pub fn section(section: &Section<'_>, is_open: bool) -> String {
-    let parts = section.shown(Form::Html);
-    let body: String = parts.map(|of| part(of, &section.title)).collect();
+    let body: String = section.shown(Form::Html).map(|of| part(of, &section.title)).collect();
     match body.is_empty() {
         true => body,
         false => format!(

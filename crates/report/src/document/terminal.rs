@@ -61,8 +61,7 @@ fn block(block: &Block<'_>, indent: &str, options: TerminalOptions) -> String {
             let line = |words: String| wrapped(&format!("* {words}"), width, indent);
             let more = items.len().saturating_sub(*most);
             let more = (more > 0).then(|| line(format!("and {more} more, see {rest}")));
-            let shown = items.iter().take(*most).map(|item| marked(line(item.plain()), item, options));
-            shown.chain(more).collect()
+            items.iter().take(*most).map(|item| marked(line(item.plain()), item, options)).chain(more).collect()
         }
         Block::Table(of) => {
             let (_, label) = of.shown(Form::Terminal);

@@ -28,10 +28,7 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
     if analysis.cells.iter().all(|c| c.faults.is_none() && c.writes.is_none()) {
         return section;
     }
-    let method = match asks_caches(analysis) {
-        true => format!("{} {METHOD_OF_CACHES}", method()),
-        false => method(),
-    };
+    let method = if asks_caches(analysis) { format!("{} {METHOD_OF_CACHES}", method()) } else { method() };
     let section = section.table(phases(analysis)).key(method).table(compactions(analysis));
     let section = analysis.cells.iter().fold(section, |section, cell| match sentences(cell) {
         none if none.is_empty() => section,

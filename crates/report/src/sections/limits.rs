@@ -125,8 +125,7 @@ fn nodes(analysis: &Analysis) -> Rows<(&CellAnalysis, &NodeAnalysis)> {
         .number("Page cache, MiB", |(_, node)| node.page_cache_bytes.map(|bytes| bytes / MIB))
         .number("Data on disk, MiB", |(_, node)| node.bytes_on_disk / MIB)
         .text("At the cell's limit", |(cell, node)| {
-            let is_at_limit = cell.limit.nodes.contains(&node.host);
-            is_at_limit.then(|| cell.limit.kind.words())
+            cell.limit.nodes.contains(&node.host).then(|| cell.limit.kind.words())
         })
 }
 

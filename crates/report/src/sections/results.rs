@@ -41,8 +41,7 @@ pub fn section<'a>(analysis: &'a Analysis, charts: &'a Charts) -> Section<'a> {
     }
     let few = "~ before a percentile: a trial has fewer than 100 samples beyond it.";
     let few = labels::any_unsupported(analysis).then_some(few);
-    let keys = std::iter::once(KEY).chain(few);
-    keys.fold(section, |section, key| section.key(key).on(Form::ALL))
+    std::iter::once(KEY).chain(few).fold(section, |section, key| section.key(key).on(Form::ALL))
 }
 
 /// What the cell did: throughput, against the baseline, errors, operations for a dollar.
@@ -120,8 +119,7 @@ fn latency<'a>(cells: &[&'a CellAnalysis]) -> Rows<Latency<'a>> {
         let response = cell.latency_us.iter().map(|(kind, l)| (labels::operation(*kind), unmet(kind), l));
         let service = |kind: &OperationKind| format!("{}, service", labels::operation(*kind));
         let service = cell.service_us.iter().map(|(kind, l)| (service(kind), None, l));
-        let all = response.chain(service).map(|(kind, unmet, l)| (cell, kind, unmet, l));
-        all.collect::<Vec<Latency<'a>>>()
+        response.chain(service).map(|(kind, unmet, l)| (cell, kind, unmet, l)).collect::<Vec<Latency<'a>>>()
     };
     let what = match cells.iter().any(|c| !c.service_us.is_empty()) {
         true => "Response times from the moment a request was due, and service times from the moment it was sent",

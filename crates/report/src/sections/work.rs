@@ -56,8 +56,7 @@ impl Figure {
         let figures = product.map_or(&[][..], |product| product.figures);
         let placed = |place| figures.iter().filter(move |figure| figure.place == place).map(|figure| Reported(figure));
         let lookups = EFFECT.into_iter().chain(placed(Place::Lookups));
-        let kept = lookups.chain(CACHE).chain(placed(Place::Kept));
-        kept.chain(placed(Place::Background)).chain(MACHINES).collect()
+        lookups.chain(CACHE).chain(placed(Place::Kept)).chain(placed(Place::Background)).chain(MACHINES).collect()
     }
 
     fn label(&self) -> &'static str {
@@ -92,8 +91,7 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     if groups.is_empty() {
         return section;
     }
-    let tables = groups.iter().map(Group::table);
-    let section = tables.fold(section, |section, table| section.table(table));
+    let section = groups.iter().map(Group::table).fold(section, |section, table| section.table(table));
     let product = analysis.cells.iter().find_map(|cell| cell.database.product());
     let words = [METHOD, product.map_or("", |product| product.how_to_read), MISSING];
     section.key(words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" "))

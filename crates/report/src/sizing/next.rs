@@ -320,10 +320,7 @@ fn how_right(answer: &Foretold) -> String {
     let within = of_stated.iter().filter(|is_within| **is_within).count();
     let errors = || answer.cells.iter().filter(|cell| cell.off.is_some()).filter_map(|cell| cell.error);
     let [least_error, most_error] = [errors().fold(f64::INFINITY, f64::min), errors().fold(0.0, f64::max)].map(stated);
-    let range = match least_error == most_error {
-        true => most_error,
-        false => format!("{least_error} to {most_error}"),
-    };
+    let range = if least_error == most_error { most_error } else { format!("{least_error} to {most_error}") };
     let of_stated = match of_stated.len() {
         0 => "; no error was stated".to_owned(),
         all => format!("; {within} of {all} within the error that was stated ({range}, for 9 of 10)"),

@@ -251,14 +251,7 @@ pub fn written(writes: &WritesAnalysis) -> String {
 }
 
 fn unread(writes: &WritesAnalysis) -> String {
-    format!("{} could not be read", several_values(writes.unreadable))
-}
-
-fn several_values(n: u64) -> String {
-    match n {
-        1 => "1 value".to_owned(),
-        n => format!("{} values", count(n)),
-    }
+    format!("{} could not be read", several(writes.unreadable, "value"))
 }
 
 /// `214 of 31,004 values lost (older 200, missing 14), in 2 of 3 trials`.

@@ -184,7 +184,7 @@ fn of_intervention(intervention: &Intervention, limit: &Limit) -> String {
     let more: Vec<String> = intervention.more.iter().map(change).collect();
     let gain = &intervention.gain;
     let gave = format!("{} times ({} to {})", number(gain.median), number(gain.low), number(gain.high));
-    let names: Vec<&str> = intervention.more.iter().map(|c| resource(c.resource)).collect();
+    let names: Vec<&str> = intervention.more.iter().map(|c| resource(c.resource).0).collect();
     let names = names.join(" and ");
     let stands_first = intervention.more.iter().any(|c| c.resource.kinds().contains(&limit.kind));
     let verdict = match intervention.outcome {
@@ -201,15 +201,7 @@ fn of_intervention(intervention: &Intervention, limit: &Limit) -> String {
 }
 
 fn change(change: &ResourceChange) -> String {
-    let (scale, unit) = match change.resource {
-        Resource::DataIops => (1.0, "IOPS"),
-        Resource::DataBytesPerS => (1e6, "MB/s"),
-        Resource::InstanceIops => (1.0, "IOPS of the instance"),
-        Resource::InstanceBytesPerS => (1e6, "MB/s of the instance"),
-        Resource::Cpus => (1.0, "CPUs"),
-        Resource::Memory => (1e6, "MB of memory"),
-        Resource::CommitLog => (1.0, "of the commit log's volume"),
-    };
+    let (_, scale, unit) = resource(change.resource);
     let amount = |value: Option<f64>| value.map_or_else(|| "no limit".to_owned(), |v| trimmed(v / scale));
     if change.resource == Resource::CommitLog && change.from.is_none() {
         return "A commit-log volume of its own".to_owned();
@@ -217,15 +209,16 @@ fn change(change: &ResourceChange) -> String {
     format!("{} instead of {} {unit}", amount(change.to), amount(change.from))
 }
 
-fn resource(resource: Resource) -> &'static str {
+/// What it is called, by what its amounts are divided, and their unit.
+fn resource(resource: Resource) -> (&'static str, f64, &'static str) {
     match resource {
-        Resource::DataIops => "IOPS",
-        Resource::DataBytesPerS => "MB/s",
-        Resource::InstanceIops => "IOPS of the instance",
-        Resource::InstanceBytesPerS => "MB/s of the instance",
-        Resource::Cpus => "CPU",
-        Resource::Memory => "memory",
-        Resource::CommitLog => "the commit log",
+        Resource::DataIops => ("IOPS", 1.0, "IOPS"),
+        Resource::DataBytesPerS => ("MB/s", 1e6, "MB/s"),
+        Resource::InstanceIops => ("IOPS of the instance", 1.0, "IOPS of the instance"),
+        Resource::InstanceBytesPerS => ("MB/s of the instance", 1e6, "MB/s of the instance"),
+        Resource::Cpus => ("CPU", 1.0, "CPUs"),
+        Resource::Memory => ("memory", 1e6, "MB of memory"),
+        Resource::CommitLog => ("the commit log", 1.0, "of the commit log's volume"),
     }
 }
 

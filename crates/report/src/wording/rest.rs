@@ -2,8 +2,9 @@
 
 use analysis::rules::cache_not_settled::CacheNotSettled;
 use analysis::rules::still_rising::StillRising;
-use analysis::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
-use analysis::{CpuTakenBy, Trajectory};
+use analysis::{
+    CpuPerOperation, CpuTakenBy, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation, Trajectory,
+};
 
 use super::amounts::{Words, percent, signed};
 use crate::figures::whole;

@@ -2,15 +2,12 @@
 
 use analysis::{Range, Scaling};
 
-use crate::figures::{number, percent};
+use crate::figures::{number, percent, several};
 use crate::labels;
 
 /// What was compared: `read-heavy, 32 in flight, 1 replica`.
 pub fn title(scaling: &Scaling) -> String {
-    let replicas = match scaling.replication_factor {
-        1 => "1 replica".to_owned(),
-        n => format!("{n} replicas"),
-    };
+    let replicas = several(scaling.replication_factor.into(), "replica");
     format!("{}, {}, {replicas}", scaling.workload, labels::load(scaling.load))
 }
 

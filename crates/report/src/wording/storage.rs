@@ -159,9 +159,7 @@ pub fn burst_changed(of: &BurstChanged) -> Words {
 }
 
 pub fn burst_only(of: &BurstOnly) -> Words {
-    let Some(spent) = of.spent else {
-        return unseen_burst(of);
-    };
+    let Some(spent) = of.spent else { return unseen_burst(of) };
     (
         format!(
             "The {} volume ran on burst credits ({} to {}): this speed does not last.{}",

@@ -137,8 +137,7 @@ fn offered_and_condemned(analysis: &Analysis) -> Vec<String> {
 /// Names of configurations in a text.
 fn named(analysis: &Analysis, text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split([' ', ',', ':', ';', '.']).collect();
-    let all = analysis.configurations.iter().map(|c| c.name.clone());
-    all.filter(|name| words.contains(&name.as_str())).collect()
+    analysis.configurations.iter().map(|c| c.name.clone()).filter(|name| words.contains(&name.as_str())).collect()
 }
 
 /// A reason to say nothing belongs to a configuration whose own evidence gives it.
@@ -173,8 +172,7 @@ fn nothing_faster(analysis: &Analysis, sentence: &str) -> Vec<String> {
     let start = "For no money, nothing that was tried is shown to be faster than ";
     let Some((head, _)) = sentence.strip_prefix(start).and_then(|s| s.split_once(": ")) else { return Vec::new() };
     let of = |s: &&analysis::FreeStep| head == s.from || head.starts_with(&format!("{} ", s.from));
-    let shown = analysis.free_steps.iter().filter(of);
-    let shown = shown.filter(|s| s.throughput_ratio.verdict == Verdict::Faster);
+    let shown = analysis.free_steps.iter().filter(of).filter(|s| s.throughput_ratio.verdict == Verdict::Faster);
     // A place is a workload, a load, or both; without any the sentence is about all of them.
     let is_here = |s: &&analysis::FreeStep| {
         let is_everywhere = head == s.from;

@@ -76,25 +76,17 @@ pub struct NotPredicted {
 /// Why nothing is predicted of a workload and load level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum NotPredictedBecause {
     /// Something else decides there than throughput for money, which is what the model predicts.
-    DecidedBy {
-        /// What.
-        by: DecidedBy,
-    },
+    DecidedBy { by: DecidedBy },
     /// Nothing leads there yet.
     NoLeader,
     /// Nothing is learned from what leads there: it has settings, a version, volumes or caches of which the model has
     /// no evidence.
-    NotLearned {
-        /// What leads.
-        leader: String,
-    },
+    NotLearned { leader: String },
     /// No resource of what leads there was at its limit, so that its throughput is no capacity to compare with.
-    NotAtLimit {
-        /// What leads.
-        leader: String,
-    },
+    NotAtLimit { leader: String },
 }
 
 /// Why nothing is worth measuring.

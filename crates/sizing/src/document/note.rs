@@ -9,17 +9,15 @@ use super::reason::Limit;
 /// What a reader must know before trusting the figures of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Note {
     /// Each replica's part is charged like a whole operation of a single node.
     ReplicaAsNode,
     /// Of clusters, the demands of a replica are those of the mean node: coordination is spread over the replicas.
     ReplicaOfCluster,
-    /// What an operation uses once, whatever the number of replicas, was measured: it is charged once, and the rest to
-    /// each replica.
-    Coordination {
-        /// Share of an operation's CPU time.
-        share: f64,
-    },
+    /// What an operation uses once, whatever the number of replicas, was measured, as a share of its CPU time: it is
+    /// charged once, and the rest to each replica.
+    Coordination { share: f64 },
     /// CPU time is that of the measured machines.
     Cpu {
         /// CPU models of the measured machines; empty: not recorded.
@@ -27,23 +25,12 @@ pub enum Note {
         /// Whether vCPUs count by their speed; else a vCPU of each type is taken as one of these.
         by_speed: bool,
     },
-    /// Resources may be used beyond what response times are credible up to.
-    BeyondCredible {
-        /// The most that may be used, as a share.
-        used: f64,
-        /// Up to this share response times are credible.
-        credible: f64,
-    },
+    /// Resources may be used, as a share, beyond what response times are credible up to.
+    BeyondCredible { used: f64, credible: f64 },
     /// A 1:N model: throughput, IOPS and CPUs are taken to grow together by N.
-    Scale {
-        /// N.
-        scale: f64,
-    },
-    /// The data set that was measured stands for a larger one.
-    StandsFor {
-        /// How many times as many records that has.
-        times: f64,
-    },
+    Scale { scale: f64 },
+    /// The data set that was measured stands for one of so many times as many records.
+    StandsFor { times: f64 },
     /// Page caches had the sizes that miss as often as those of the data that they stand for, as reckoned.
     MissesKept,
     /// Page caches of the model missed more often, or less often, than those of what it stands for.
@@ -65,17 +52,10 @@ pub enum Note {
         used: f64,
     },
     /// The highest use at which open-loop cells kept the p99 asked for.
-    P99Kept {
-        /// As a share.
-        used: f64,
-    },
-    /// What machines were found to carry under an objective that holds the p99 asked for.
-    P99Carried {
-        /// The configurations that were measured so.
-        configurations: Vec<String>,
-        /// The highest use at which the p99 is kept, as a share: what bounds machines that were not measured so.
-        used: f64,
-    },
+    P99Kept { used: f64 },
+    /// What machines of these configurations were found to carry under an objective that holds the p99 asked for: the
+    /// highest use, as a share, at which it is kept bounds machines that were not measured so.
+    P99Carried { configurations: Vec<String>, used: f64 },
     /// No cell could be held out, so that the model's error is not known.
     NothingHeldOut,
     /// The model fails its held-out test; only measured machines are proposed.
@@ -84,20 +64,10 @@ pub enum Note {
     ExponentialAsUniform,
     /// One mix was measured: reads and writes are taken to cost the same CPU time.
     OneMix,
-    /// Trials with suspect findings.
-    Suspect {
-        /// How many.
-        suspect: u64,
-        /// Of how many.
-        trials: u64,
-        /// The rules that made them.
-        rules: Vec<Rule>,
-    },
-    /// Trials too short to see what writes cost later.
-    ShortTrials {
-        /// Measured seconds of the shortest.
-        seconds: f64,
-    },
+    /// Trials with suspect findings, and the rules that made them.
+    Suspect { suspect: u64, trials: u64, rules: Vec<Rule> },
+    /// Trials too short to see what writes cost later: the shortest measured for so many seconds.
+    ShortTrials { seconds: f64 },
     /// No cell was bounded by a resource of the database: capacities were never seen, only demands.
     NoCapacitySeen,
     /// Configurations of the evidence had settings, or a version, of their own.
@@ -109,11 +79,8 @@ pub enum Note {
         /// Configurations with other ones, or another version, from which nothing was learned.
         left_out: Vec<String>,
     },
-    /// Nodes of some configurations of the evidence have several data volumes.
-    SeveralDataVolumes {
-        /// These configurations, from which nothing was learned.
-        left_out: Vec<String>,
-    },
+    /// Nodes of some configurations of the evidence have several data volumes: nothing was learned from these.
+    SeveralDataVolumes { left_out: Vec<String> },
     /// What the hit ratio of a cache rests on.
     CachePredicted {
         /// What a write does to it.
@@ -130,29 +97,12 @@ pub enum Note {
         /// What a record takes of it.
         item: Item,
     },
-    /// No number of cache nodes that was tried carries the requests.
-    CacheTooFull {
-        /// The largest that was tried.
-        configuration: String,
-        /// What of it would be too full.
-        limit: Limit,
-        /// How much would be used, all nodes up.
-        used: f64,
-        /// The most that may be.
-        allowed: f64,
-    },
-    /// A cache machine whose price is not known on the basis.
-    CacheNotPriced {
-        /// Its instance type.
-        machine: String,
-        /// Why, in the catalog's words.
-        why: String,
-    },
-    /// Some configurations of the evidence have caches in front of their database.
-    CacheTier {
-        /// These configurations, from which nothing was learned.
-        left_out: Vec<String>,
-    },
+    /// No number of cache nodes that was tried carries the requests: of the largest something would be too full.
+    CacheTooFull { configuration: String, limit: Limit, used: f64, allowed: f64 },
+    /// A cache machine whose price is not known on the basis; why, in the catalog's words.
+    CacheNotPriced { machine: String, why: String },
+    /// Some configurations of the evidence have caches in front of their database: nothing was learned from these.
+    CacheTier { left_out: Vec<String> },
     /// The cluster is spread over several zones, and what is sent from one into another has no price here.
     TrafficBetweenZones,
 }

@@ -78,14 +78,10 @@ pub enum Allowance {
 /// Why a cluster has so many nodes: what a cluster with one node fewer in each zone would lack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum NodesBecause {
     /// Nothing: so many are needed to hold every copy in zones of equal size, and to have one left when one is down.
-    Copies {
-        /// Copies of each record.
-        replication_factor: u32,
-        /// Zones.
-        zones: u32,
-    },
+    Copies { replication_factor: u32, zones: u32 },
     /// So many fewer would be too full.
     Full {
         /// Of what.
@@ -99,70 +95,31 @@ pub enum NodesBecause {
         /// What says so.
         allowance: Allowance,
     },
-    /// So many fewer cannot be.
-    NotPossible {
-        /// The nodes of that cluster.
-        fewer: u32,
-        /// Why.
-        why: Obstacle,
-    },
-    /// So many fewer would do, but cost more: their volumes would cost more than nodes.
-    Price {
-        /// The nodes of that cluster.
-        fewer: u32,
-        /// What they would cost, USD a month.
-        usd_per_month: f64,
-    },
-    /// Fewer would do, but lie outside the measured range.
-    Evidence {
-        /// The nodes of the cheapest such cluster.
-        fewer: u32,
-        /// What they would cost, USD a month.
-        usd_per_month: f64,
-        /// What lies beyond it.
-        doubts: Vec<Doubt>,
-    },
+    /// So many fewer nodes cannot be.
+    NotPossible { fewer: u32, why: Obstacle },
+    /// So many fewer nodes would do, but cost more: their volumes would cost more than nodes.
+    Price { fewer: u32, usd_per_month: f64 },
+    /// So many fewer nodes, the cheapest such cluster, would do, but lie outside the measured range.
+    Evidence { fewer: u32, usd_per_month: f64, doubts: Vec<Doubt> },
 }
 
 /// What lies outside the measured range.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Doubt {
-    /// Share of the reads among what replicas do.
-    Mix {
-        /// At the target.
-        read_share: f64,
-        /// As measured.
-        measured: Range,
-    },
+    /// Share of the reads among what replicas do: at the target, and as measured.
+    Mix { read_share: f64, measured: Range },
     /// No cell was bounded by what bounds this cluster.
-    NeverTheLimit {
-        /// Which.
-        limit: Limit,
-    },
+    NeverTheLimit { limit: Limit },
     /// No cell read from its device often enough to show what a miss costs.
     NoDeviceReads,
-    /// Share of a node's data that fits the page cache.
-    CacheShare {
-        /// Of this cluster.
-        share: f64,
-        /// As measured.
-        measured: Range,
-    },
-    /// Data on a node.
-    DataPerNode {
-        /// Of this cluster, bytes.
-        bytes: f64,
-        /// As measured.
-        measured: Range,
-    },
-    /// vCPUs of a node.
-    Vcpus {
-        /// Of this machine.
-        vcpus: u32,
-        /// As measured.
-        measured: Range,
-    },
+    /// Share of a node's data that fits the page cache: of this cluster, and as measured.
+    CacheShare { share: f64, measured: Range },
+    /// Data on a node: of this cluster, and as measured.
+    DataPerNode { bytes: f64, measured: Range },
+    /// vCPUs of a node: of this machine, and as measured.
+    Vcpus { vcpus: u32, measured: Range },
     /// Nobody has published how fast its vCPUs are: they count as those that were measured.
     CpuSpeed,
     /// What a cache answers is predicted.

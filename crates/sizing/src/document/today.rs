@@ -85,14 +85,10 @@ pub struct FleetUse {
 /// Whether to keep the fleet of today.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum FleetDecision {
-    /// It meets the target, and nothing that is proposed is cheaper beyond rounding.
-    Keep {
-        /// The cheapest of what else there is.
-        next: String,
-        /// What that costs more, USD a month.
-        costs_more_usd_per_month: f64,
-    },
+    /// It meets the target, and nothing that is proposed is cheaper beyond rounding: the cheapest of that is `next`.
+    Keep { next: String, costs_more_usd_per_month: f64 },
     /// Another one is better.
     Change {
         /// Which.
@@ -105,43 +101,22 @@ pub enum FleetDecision {
         saves_usd_per_month: Option<f64>,
     },
     /// The evidence does not say, and no proven proposal is cheaper.
-    NotDecided {
-        /// Why.
-        because: Undecided,
-    },
+    NotDecided { because: Undecided },
 }
 
 /// Why another fleet is better.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum ChangeBecause {
     /// Both meet the target; it is cheaper.
     Cheaper,
     /// It is proven and cheaper; whether the fleet of today meets the target is not decided, and does not matter.
-    CheaperAnyway {
-        /// Why that is not decided.
-        today: Undecided,
-    },
-    /// The fleet of today does not meet the target.
-    Full {
-        /// What it lacks.
-        limit: Limit,
-        /// How much it would use.
-        used: f64,
-        /// How much it may.
-        allowed: f64,
-        /// What says so.
-        allowance: Allowance,
-    },
-    /// The caches before it do not carry their requests.
-    CacheFull {
-        /// What they lack.
-        limit: Limit,
-        /// How much they would use.
-        used: f64,
-        /// How much they may.
-        allowed: f64,
-    },
+    CheaperAnyway { today: Undecided },
+    /// The fleet of today does not meet the target: it would use more of something than it may, and what says so.
+    Full { limit: Limit, used: f64, allowed: f64, allowance: Allowance },
+    /// The caches before it do not carry their requests: they would use more of something than they may.
+    CacheFull { limit: Limit, used: f64, allowed: f64 },
     /// It has fewer nodes than each record has copies, or none that may be down.
     TooFewNodes,
 }
@@ -149,46 +124,20 @@ pub enum ChangeBecause {
 /// Why it is not decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Undecided {
     /// The fleet of today is of several kinds of machines.
     SeveralKinds,
     /// What it can do is not known.
-    NotKnown {
-        /// Why.
-        why: Obstacle,
-    },
+    NotKnown { why: Obstacle },
     /// It meets the target, by the figures; its price is not known.
     PriceUnknown,
     /// Its machines lie outside the measured range.
-    BeyondEvidence {
-        /// In what.
-        doubts: Vec<Doubt>,
-    },
+    BeyondEvidence { doubts: Vec<Doubt> },
     /// The CPUs of the caches before it are too full by what a request cost them in runs, at the load of those.
-    CacheFull {
-        /// How much they would use.
-        used: f64,
-        /// How much they may.
-        allowed: f64,
-    },
+    CacheFull { used: f64, allowed: f64 },
     /// It misses the target by less than the error of the figure.
-    WithinError {
-        /// In what.
-        limit: Limit,
-        /// How much it would use.
-        used: f64,
-        /// How much it may.
-        allowed: f64,
-        /// The error, per cent.
-        error_percent: f64,
-    },
+    WithinError { limit: Limit, used: f64, allowed: f64, error_percent: f64 },
     /// It meets the target, and all that would be cheaper lies outside the measured range.
-    CheaperIsNotProven {
-        /// The cheapest.
-        configuration: String,
-        /// What it would save, USD a month.
-        saves_usd_per_month: f64,
-        /// What lies outside the measured range.
-        doubts: Vec<Doubt>,
-    },
+    CheaperIsNotProven { configuration: String, saves_usd_per_month: f64, doubts: Vec<Doubt> },
 }

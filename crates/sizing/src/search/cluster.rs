@@ -6,9 +6,9 @@ use experiment::{Configuration, VolumeKind};
 use super::machines::Order;
 use super::question::{CacheBudget, SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::{self, NodeError};
-use crate::demand::{Machine, Work};
+use crate::demand::Machine;
 use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
-use crate::observation::Observation;
+use crate::observation::{Observation, Work};
 use crate::sustained::SustainedRate;
 
 /// Cells that are held at a volume's limit repeat themselves more exactly than a real machine would (practice).
@@ -199,13 +199,11 @@ impl<'a> Search<'a> {
         let asked_ms = self.target.p99_ms.unwrap_or(f64::INFINITY);
         let sustained = self.sustained.iter();
         let sustained = sustained.filter(|found| found.bound_ms <= asked_ms && is_it(found.beside));
-        let at_limit = self.observations.iter();
-        let at_limit = at_limit.filter(|o| o.is_capacity() && o.is_at_rest && is_it(o));
+        let at_limit = self.observations.iter().filter(|o| o.is_capacity() && o.is_at_rest && is_it(o));
         let sustained = sustained.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
-        sustained.map(Measured::UnderP99).or_else(|| {
-            let most = at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput));
-            most.map(Measured::AtLimit)
-        })
+        sustained
+            .map(Measured::UnderP99)
+            .or_else(|| at_limit.max_by(|a, b| a.throughput.total_cmp(&b.throughput)).map(Measured::AtLimit))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::target::TargetError;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum SizingError {
     /// The target cannot be.
     #[error("{0}")]
@@ -17,18 +18,10 @@ pub enum SizingError {
         "no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are \
          needed)"
     )]
-    NoEvidence {
-        /// Runs that were looked at.
-        runs: String,
-        /// Workloads that were asked for.
-        workloads: String,
-    },
+    NoEvidence { runs: String, workloads: String },
     /// Different key distributions.
     #[error("the evidence mixes key distributions ({found}); name the workloads to learn from with --workload")]
-    Distributions {
-        /// Which.
-        found: String,
-    },
+    Distributions { found: String },
     /// The model fails its own test.
     #[error(
         "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and \
@@ -37,39 +30,16 @@ pub enum SizingError {
         most_median = HeldOut::MOST_MEDIAN_ERROR * 100.0,
         most_p90 = HeldOut::MOST_P90_ERROR * 100.0
     )]
-    ModelRefused {
-        /// Median of the held-out errors, per cent.
-        median_percent: f64,
-        /// 90th percentile, per cent.
-        p90_percent: f64,
-        /// The cell that was predicted worst.
-        worst: String,
-    },
+    ModelRefused { median_percent: f64, p90_percent: f64, worst: String },
     /// No cell kept the p99.
     #[error(
         "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at \
          {utilisation_percent:.0} % utilisation ({cell})"
     )]
-    P99 {
-        /// What was asked for, milliseconds.
-        asked_ms: f64,
-        /// The lowest measured, milliseconds.
-        lowest_ms: f64,
-        /// The utilisation there, per cent.
-        utilisation_percent: f64,
-        /// The cell.
-        cell: String,
-    },
+    P99 { asked_ms: f64, lowest_ms: f64, utilisation_percent: f64, cell: String },
     /// No price.
     #[error("no {purchase} price of any machine of the search is known in {region} on {day}")]
-    NoPrice {
-        /// How machines are bought.
-        purchase: String,
-        /// Region.
-        region: String,
-        /// The day of the prices.
-        day: String,
-    },
+    NoPrice { purchase: String, region: String, day: String },
     /// Nothing found.
     #[error("no machine meets the target")]
     NothingFound {

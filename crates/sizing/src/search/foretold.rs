@@ -17,7 +17,6 @@ use crate::observation::{Observation, observe};
 /// that alone, and puts what was measured beside it.
 ///
 /// # Errors
-///
 /// When no trial of the run says what an operation costs, or the basis of its money cannot be.
 pub fn foretold(catalog: &Catalog, run: &RunEvidence<'_>, earlier: &RunEvidence<'_>) -> Result<Foretold, SizingError> {
     run.plan.money.basis.check(catalog).map_err(|error| SizingError::Input(error.to_string()))?;
@@ -69,7 +68,7 @@ pub fn foretold(catalog: &Catalog, run: &RunEvidence<'_>, earlier: &RunEvidence<
             cell: one.cell.to_owned(),
             predicted_operations_per_s,
             why_not,
-            error: said.as_ref().and_then(|said| said.held_out.p90_error).filter(|_| is_sure(said.as_ref())),
+            error: said.as_ref().filter(|said| said.doubts.is_empty()).and_then(|said| said.held_out.p90_error),
             beyond_evidence: said.as_ref().map_or_else(Vec::new, |said| said.doubts.clone()),
             measured_operations_per_s,
             off: predicted_operations_per_s.map(|predicted| predicted / measured_operations_per_s - 1.0),
@@ -85,11 +84,6 @@ struct Said {
     operations_per_s: f64,
     doubts: Vec<Doubt>,
     held_out: HeldOut,
-}
-
-/// Whether nothing of it lies outside the measured range.
-fn is_sure(said: Option<&Said>) -> bool {
-    said.is_some_and(|said| said.doubts.is_empty())
 }
 
 /// The evidence from which cells are predicted.

@@ -19,8 +19,7 @@ pub(super) struct Lead<'a> {
 /// The leader of a place, where throughput for money decides and the model can be compared with it.
 pub(super) fn lead<'a>(run: &'a RunEvidence<'a>, answer: &WorkloadAnswer) -> Result<Lead<'a>, NotPredictedBecause> {
     use NotPredictedBecause as Because;
-    let by_value = answer.load.filter(|_| answer.by == DecidedBy::Value);
-    let load = by_value.ok_or(Because::DecidedBy { by: answer.by })?;
+    let load = answer.load.filter(|_| answer.by == DecidedBy::Value).ok_or(Because::DecidedBy { by: answer.by })?;
     let (leader, others): (&String, &[String]) = match &answer.outcome {
         AnswerOutcome::Run { configuration, .. } => (configuration, &[]),
         AnswerOutcome::Between { configurations, .. } => configurations.split_first().ok_or(Because::NoLeader)?,

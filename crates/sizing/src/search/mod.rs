@@ -17,7 +17,6 @@ mod options;
 mod p99;
 mod proposal;
 mod question;
-mod tier;
 mod today;
 mod worth;
 
@@ -40,7 +39,6 @@ use question::Search;
 /// Proposes clusters for a target, from what runs have measured.
 ///
 /// # Errors
-///
 /// When the target cannot be, the evidence does not carry an answer, or nothing in the catalog meets the target.
 pub fn size(
     catalog: &Catalog,
@@ -79,9 +77,7 @@ pub fn size(
     let (cached, about_caches) = of_caches.unwrap_or_default();
     offers.cheapest.extend(cached);
     offers.cheapest.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
-    let Some(cheapest) = offers.cheapest.first() else {
-        return Err(search.nothing(left_out));
-    };
+    let Some(cheapest) = offers.cheapest.first() else { return Err(search.nothing(left_out)) };
     let proven = offers.proven.first();
     let comparison = (!options.current.is_empty())
         .then(|| search.beside_today(cheapest, proven))

@@ -35,7 +35,6 @@ use crate::target::Target;
 /// families and architecture of the options bound the search, all else of them says nothing here.
 ///
 /// # Errors
-///
 /// When families, architecture or the basis of the money cannot be.
 pub fn next_to_measure(
     catalog: &Catalog,
@@ -50,9 +49,7 @@ pub fn next_to_measure(
     for place in &judge(run).recommendation.places {
         match lead(run, place) {
             Ok(lead) => leads.push(lead),
-            Err(why) => {
-                not_predicted.push(NotPredicted { workload: place.workload.clone(), load: place.load, why });
-            }
+            Err(why) => not_predicted.push(NotPredicted { workload: place.workload.clone(), load: place.load, why }),
         }
     }
     let mut answer = NextToMeasure {

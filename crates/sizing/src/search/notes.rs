@@ -110,9 +110,8 @@ impl Search<'_> {
             trials: self.facts.trials,
             rules,
         });
-        let durations = self.runs.iter().map(|run| run.plan.shape.duration_s);
-        let seconds = durations.fold(f64::INFINITY, f64::min);
-        let writes = self.observations.iter().any(|o| o.writes > 0.0);
+        let seconds = self.runs.iter().map(|run| run.plan.shape.duration_s).fold(f64::INFINITY, f64::min);
+        let writes = self.observations.iter().any(|o| o.work.writes > 0.0);
         let short = (seconds < COMPACTION_SHOWS_S && writes).then_some(Note::ShortTrials { seconds });
         let capacity =
             (self.facts.capacity_cells == 0 && self.facts.p99_carried.is_empty()).then_some(Note::NoCapacitySeen);

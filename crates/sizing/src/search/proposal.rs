@@ -69,9 +69,7 @@ impl Search<'_> {
             total,
         })
     }
-}
 
-impl Search<'_> {
     /// Client operations per second of a database that may do so many times what the target asks of it; at most what
     /// the cache before it carries.
     fn carries(&self, times: f64) -> f64 {

@@ -7,9 +7,8 @@ use workload::{Distribution, PageCache};
 
 use super::error::SizingError;
 use super::options::SizingOptions;
-use super::tier::Tier;
 use crate::demand::held_out;
-use crate::document::{Demand, EvidenceFacts, HeldOut, LeftOut, Range};
+use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, Range};
 use crate::observation::{Observation, cache_request_cpu_us};
 use crate::page_cache;
 use crate::sustained::{SustainedRate, sustained};
@@ -27,6 +26,16 @@ pub(super) enum CacheBudget {
     OfMemory(f64),
     /// So many bytes, whatever memory it has.
     Stated(f64),
+}
+
+/// A cache tier that the search puts before the database, and the database's part of the target behind it.
+pub(super) struct Tier {
+    pub shown: CacheTier,
+    pub request: ClusterRequest,
+    /// Operations per second that clients ask of both.
+    pub asked_per_s: f64,
+    /// What the database must do, a part of the cache being down.
+    pub target: Target,
 }
 
 /// What is asked for, and what the evidence says about it.
@@ -89,7 +98,7 @@ impl<'a> Search<'a> {
         }
         let median =
             |figure: fn(&Observation<'_>) -> f64| stats::median(observations.iter().map(figure)).unwrap_or(1.0);
-        let record_bytes = median(|o| o.record_bytes);
+        let record_bytes = median(|o| o.work.record_bytes);
         let (errors, whole_configurations) = held_out(observations);
         let mut search = Self {
             catalog,

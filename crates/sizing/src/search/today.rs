@@ -7,8 +7,7 @@ use catalog::ClusterRequest;
 use super::cluster::Found;
 use super::machines::Order;
 use super::options::CacheMachine;
-use super::question::Search;
-use super::tier::Tier;
+use super::question::{Search, Tier};
 use crate::document::{
     Allowance, ChangeBecause, FleetComparison, FleetDecision, FleetUse, Limit, Note, Obstacle, Proposal, Undecided,
 };

@@ -45,8 +45,7 @@ fn machine(cpus: f64, reads: f64, iops: f64, mib_per_s: f64) -> Machine {
 const SAME: Gain = (1.0, 1.0, 1.0);
 
 fn of(limit: &Limit, resource: Resource) -> &Intervention {
-    let found = limit.interventions.iter().find(|i| i.more[0].resource == resource);
-    found.unwrap_or_else(|| panic!("{limit:?}"))
+    limit.interventions.iter().find(|i| i.more[0].resource == resource).unwrap_or_else(|| panic!("{limit:?}"))
 }
 
 /// README's demo: 1.003 CPUs of one, 958 of 960 IOPS; 3,000 IOPS gave 1.64 times, and the repetitions show it.

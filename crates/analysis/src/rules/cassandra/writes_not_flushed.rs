@@ -69,8 +69,7 @@ fn of_node(trial: &TrialMeasurement, node: &Node<'_>, written: f64) -> Option<(f
     let share = limit.and_then(|limit| stats::ratio(written, limit));
     let log_is_apart = node.activity(VolumeRole::Commitlog).is_some();
     let on_volume = node.host.sum_of_data(|data| data.write_bytes_per_s()).filter(|_| log_is_apart);
-    let flushed = node.host.work.total(&FLUSHED_BYTES);
-    let flushed = flushed.and_then(|bytes| stats::ratio(bytes, trial.window_s()));
+    let flushed = node.host.work.total(&FLUSHED_BYTES).and_then(|bytes| stats::ratio(bytes, trial.window_s()));
     let is_on_volume = |(bytes, flushed): (f64, f64)| bytes >= ON_VOLUME_MIN * flushed;
     let is_hardly_flushed = flushes < FLUSHES_MIN || !on_volume.zip(flushed).is_none_or(is_on_volume);
     let figures = WritesNotFlushed {

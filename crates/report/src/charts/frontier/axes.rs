@@ -117,6 +117,6 @@ pub fn axes(chart: &Chart, size: &Size, x: &Scale, y: &Scale) -> String {
         Measure::Latency { .. } => "ms",
         _ => "operations/s",
     };
-    let logarithmic = if y.is_logarithmic() { " (logarithmic)" } else { "" };
+    let logarithmic = if y.is_log { " (logarithmic)" } else { "" };
     svg + &words(class, (0.0, size.font), format_args!("{unit}{logarithmic}"))
 }

@@ -34,7 +34,6 @@ impl Measure {
         }
     }
 
-    /// Whether more is better.
     fn is_more_better(&self) -> bool {
         !matches!(self, Self::Latency { .. })
     }
@@ -133,9 +132,7 @@ fn spots(analysis: &Analysis) -> Vec<Spot<'_>> {
 
 /// What decides at a spot: the measure, and the check of each candidate that it stands for.
 fn deciding(spot: &Spot<'_>) -> (Measure, Option<usize>) {
-    let Some(place) = spot.place.filter(|p| p.by == DecidedBy::Objective) else {
-        return (Measure::Throughput, None);
-    };
+    let Some(place) = spot.place.filter(|p| p.by == DecidedBy::Objective) else { return (Measure::Throughput, None) };
     // In a closed loop throughput for money decides among those that meet the bounds.
     if matches!(place.load, Some(LoadLevel::Concurrency(_))) {
         return (Measure::Throughput, None);
