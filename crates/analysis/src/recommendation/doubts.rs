@@ -18,9 +18,11 @@ use crate::lists::{each_once, grouped};
 use crate::rule::{Rule, Severity};
 
 impl Answer<'_> {
-    /// Configurations that could not be judged.
-    pub(super) fn not_considered(&self) -> Vec<NotConsidered> {
+    /// Configurations that could not be judged. One without a price was, where throughput alone decides and where
+    /// nothing that has a price might be run.
+    pub(super) fn not_considered(&self, all_places: &[WorkloadAnswer]) -> Vec<NotConsidered> {
         let any_priced = self.cells.iter().any(|c| c.usd_per_month.is_some());
+        let was_judged = |name: &str| all_places.iter().any(|place| judges_unpriced(place, name));
         let mut all = Vec::new();
         for setup in self.setups.iter() {
             let name = &setup.configuration;
@@ -32,7 +34,7 @@ impl Answer<'_> {
                 Some(NotJudged::OtherBacklog)
             } else if measured == 0 {
                 Some(NotJudged::NoValidTrial)
-            } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) {
+            } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) && !was_judged(name) {
                 Some(if cells.iter().any(|i| self.beats_all_priced(*i)) {
                     NotJudged::NoPriceThoughFaster
                 } else {
@@ -278,6 +280,17 @@ impl Answer<'_> {
         }
         doubts
     }
+}
+
+/// Whether a place shows that a configuration without a price was judged.
+fn judges_unpriced(place: &WorkloadAnswer, name: &str) -> bool {
+    let is_offered = match &place.outcome {
+        AnswerOutcome::Run { same, .. } => place.outcome.may_run(name) || same.iter().any(|one| one == name),
+        AnswerOutcome::Between { configurations, .. } => configurations.iter().any(|one| one == name),
+        AnswerOutcome::Withheld { configurations } => configurations.iter().any(|(one, _)| one == name),
+        _ => false,
+    };
+    is_offered || place.by == DecidedBy::Throughput
 }
 
 fn not_monotone(capacity: &Capacity) -> Option<Doubt> {

@@ -18,8 +18,10 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others: Vec<String> = others.map(|c| clause(analysis, c)).collect();
     let is_demand = !place.candidates.is_empty();
     let claim = match (is_demand, ours.usd_per_month) {
-        (true, Some(_)) => format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis)),
-        (true, None) => format!("it carries the demand with headroom at {}", bounds(analysis)),
+        (true, Some(_)) if !others.is_empty() => {
+            format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis))
+        }
+        (true, _) => format!("it carries the demand with headroom at {}", bounds(analysis)),
         (false, price) => {
             let most = match place.outcome.any().is_empty() {
                 true => "it carries the most",
