@@ -136,7 +136,8 @@ pub use steady::Window;
 pub use work::{Course, DatabaseWork};
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{
-    CacheAnswer, DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ModifiedVolume, ProbeResult, RUNTIMES,
+    CacheAnswer, DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ModifiedVolume, ProbeResult, Runtime,
+    runtimes,
 };
 pub use experiment::{
     Arrivals, AwsPair, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels,

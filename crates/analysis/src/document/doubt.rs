@@ -1,5 +1,6 @@
 //! What a reader must know before believing a recommendation.
 
+use evidence::Runtime;
 use experiment::{DiskTooSmall, VolumeRole};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,13 @@ pub enum Doubt {
     RuntimeOptions {
         /// In its own words, such as `TieredStopAtLevel=1`.
         options: Vec<String>,
+    },
+    /// Not all that ran one version of the database was the same: hosts differ, or the run was resumed with another.
+    RuntimesDiffer {
+        /// Which version.
+        version: String,
+        /// What ran it, in the order in which the run found it.
+        runtimes: Vec<Runtime>,
     },
     /// A 1:N model.
     Scale {

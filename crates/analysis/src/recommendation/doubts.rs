@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use evidence::RUNTIME_OPTIONS;
 use experiment::{CpuShare, DiskTooSmall, ModelMisses};
 use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
@@ -73,6 +72,16 @@ impl Answer<'_> {
         let cells = self.cells.iter().filter(writes).filter(has_none);
         let configurations = each_once(cells.map(|cell| cell.configuration.clone()));
         (!configurations.is_empty()).then_some(Doubt::NoCheckpoint { configurations })
+    }
+
+    /// What ran the database, where that had options of its own or was not the same throughout.
+    fn runtimes(&self) -> Vec<Doubt> {
+        let all = evidence::runtimes(self.environment);
+        let options = each_once(all.values().flatten().flat_map(|runtime| runtime.options.clone()));
+        let added = (!options.is_empty()).then_some(Doubt::RuntimeOptions { options });
+        let unlike = all.into_iter().filter(|(_, runtimes)| runtimes.len() > 1);
+        let unlike = unlike.map(|(version, runtimes)| Doubt::RuntimesDiffer { version, runtimes });
+        added.into_iter().chain(unlike).collect()
     }
 
     /// Whether a bound on latency decides somewhere, in a model.
@@ -195,10 +204,7 @@ impl Answer<'_> {
             let others = others.as_array().into_iter().flatten();
             doubts.push(Doubt::Beside { others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect() });
         }
-        if let Some(options) = self.environment.get(RUNTIME_OPTIONS) {
-            let options = options.as_array().into_iter().flatten().filter_map(|option| option.as_str());
-            doubts.push(Doubt::RuntimeOptions { options: options.map(str::to_owned).collect() });
-        }
+        doubts.extend(self.runtimes());
         if self.trials.done < self.trials.planned {
             doubts
                 .push(Doubt::Missing { trials: self.trials.planned - self.trials.done, planned: self.trials.planned });
