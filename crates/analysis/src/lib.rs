@@ -240,6 +240,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
             cell.findings.iter().filter(|f| matches!(f.scope, Scope::Cell(_))).cloned().collect();
         cell.withheld = withheld::of_cell(&of_cell, of_valid, plan.objective.as_ref(), &cell.limit);
         withheld::unname_cpu(&mut cell.limit, cell.withheld);
+        withheld::weigh_code(&mut cell.findings, &cell.limit, plan.objective.as_ref());
         cell.withheld = cell.withheld.or_else(|| sickness::of_cell(cell, of_valid, margin));
     }
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);

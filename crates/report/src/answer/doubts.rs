@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
     Analysis, CPU_REFERENCE, Caution, Doubt, LEAST_MISSES, LimitedHere, Metric, MissesInModel, NotJudged,
-    OfThisMachine, PageCacheKeeps, ResidualSpread, Rule, Runtime, Sickness, SpreadKind, UNTESTED_SHARE, Unrest,
-    Verdict, VolumeRole, Withheld, grouped,
+    OfThisMachine, PageCacheKeeps, ResidualSpread, Rule, Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict,
+    VolumeRole, Withheld, grouped,
 };
 
 use super::{carries_over, disk_room, gains, places};
@@ -175,7 +175,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         Doubt::RuntimesDiffer { version, runtimes } => format!(
             "Not all trials of {version} ran on the same: {}. Hosts differ in it, or the run was resumed with another; \
              differences between trials may be those of the two.",
-            listed(runtimes.iter().map(Runtime::to_string))
+            listed(runtimes)
         ),
         Doubt::Scale { scale } => {
             format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
