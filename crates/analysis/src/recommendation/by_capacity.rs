@@ -75,14 +75,8 @@ impl Answer<'_> {
     }
 }
 
-/// The most that one may carry under the objective at full scale. Under a bound on latency a model carries less than
-/// what it is a model of, whose queues are shorter; the throughput of its closed loop is that of full scale.
 fn utmost(capacity: &Capacity, scale: f64) -> f64 {
-    let high = capacity.high_ops_per_s;
-    match scale > 1.0 {
-        true => capacity.closed_loop_ops_per_s.map_or(f64::INFINITY, |most| most.max(high.unwrap_or(0.0))),
-        false => high.unwrap_or(f64::INFINITY),
-    }
+    capacity.utmost_ops_per_s(scale).unwrap_or(f64::INFINITY)
 }
 
 /// Those that are excluded in a model by what a closed loop did in a single probe.

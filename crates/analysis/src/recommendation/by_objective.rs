@@ -130,7 +130,11 @@ impl Answer<'_> {
             let bounds_hold =
                 checks.iter().all(|c| c.meets == Meets::Yes || matches!(c.what, Criterion::Throughput { .. }));
             let usd = self.cells[i].usd_per_month;
-            let fleet = capacity.zip(usd).filter(|((range, _), _)| bounds_hold && range.median > 0.0);
+            // More of what something else than storage answered is no more of it; what a sick machine does a sound one
+            // does, too.
+            let is_its_own = matches!(self.cells[i].withheld, None | Some(Withheld::Rate | Withheld::Sick { .. }));
+            let is_known = bounds_hold && is_its_own;
+            let fleet = capacity.zip(usd).filter(|((range, _), _)| is_known && range.median > 0.0);
             let fleet = fleet.map(|((range, _), usd)| FleetOf::carrying(demand / range.median, usd));
             let configuration = self.cells[i].configuration.clone();
             (configuration.clone(), Candidate { configuration, usd_per_month: usd, meets, checks, fleet })

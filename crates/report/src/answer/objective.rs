@@ -162,14 +162,18 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let is_only = !others.is_empty() && others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
     let bounds = bounds_here(analysis, place, !by_value);
+    // Throughput alone decides where no two have a price.
+    let is_priced = |c: &&Candidate| c.usd_per_month.is_some();
+    let by_money = is_priced(&ours) && place.candidates.iter().filter(is_priced).count() >= 2;
+    let money = when(by_money, || " for its money".to_owned());
     let claim = match (is_only, by_value, ours.usd_per_month) {
         (true, _, _) => format!("it is the only one that {bounds}"),
         _ if others.is_empty() => format!("it {bounds}"),
         (_, true, _) => {
             let bounds = bounds.replace("keeps ", "keep ").replace("carries ", "carry ").replace("meets ", "meet ");
             match place.outcome.any().is_empty() {
-                true => format!("it gives the most throughput for its money of all that {bounds}"),
-                false => format!("no other hardware gives as much throughput for its money of all that {bounds}"),
+                true => format!("it gives the most throughput{money} of all that {bounds}"),
+                false => format!("no other hardware gives as much throughput{money} of all that {bounds}"),
             }
         }
         (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),

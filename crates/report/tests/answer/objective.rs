@@ -104,6 +104,27 @@ fn a_bound_that_a_model_misses_by_less_than_its_scale_is_not_decided() {
     assert!(!said(&analysis).headline().contains("model"));
 }
 
+/// No configuration has a price, so that nothing is the most for its money.
+#[test]
+fn within_bounds_of_a_closed_loop_money_is_named_where_there_is_some() {
+    let headline = |usd: Option<f64>| {
+        let mut analysis = with(DecidedBy::Objective, run("gp3"));
+        let of = |name: &str, p99_ms: [f64; 3], meets: Meets| Candidate {
+            usd_per_month: usd,
+            ..candidate(name, 0.0, p99_ms, meets)
+        };
+        analysis.recommendation.places[0].candidates = vec![
+            of("gp2", [520.0, 500.0, 540.0], Meets::No),
+            of("gp3", [8.1, 7.4, 8.9], Meets::Yes),
+            of("io2", [4.0, 3.8, 4.2], Meets::Yes),
+        ];
+        said(&analysis).headline()
+    };
+    let (priced, unpriced) = (headline(Some(500.0)), headline(None));
+    assert!(priced.starts_with("Run gp3: it gives the most throughput for its money of all that keep p99"), "{priced}");
+    assert!(unpriced.starts_with("Run gp3: it gives the most throughput of all that keep p99"), "{unpriced}");
+}
+
 /// What a CPU of this machine held back misses the bound here, and might keep it on more: its figures stood in no
 /// sentence, and the headline ended behind a colon.
 #[test]
