@@ -7,7 +7,7 @@ use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIA
 
 use super::Answer;
 use super::by_capacity::excluded_by_probe;
-use crate::comparisons::places;
+use crate::comparisons::{is_open, places};
 use crate::document::{
     AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
     NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer,
@@ -296,7 +296,10 @@ fn judges_unpriced(place: &WorkloadAnswer, name: &str) -> bool {
         AnswerOutcome::Withheld { configurations } => configurations.iter().any(|(one, _)| one == name),
         _ => false,
     };
-    is_offered || place.by == DecidedBy::Throughput
+    // Beside a bound throughput alone decides, too, where fewer than two have a price.
+    let is_closed = place.by == DecidedBy::Objective && place.load.is_some_and(|load| !is_open(load));
+    let priced = place.candidates.iter().filter(|c| c.usd_per_month.is_some()).count();
+    is_offered || place.by == DecidedBy::Throughput || (is_closed && priced < 2)
 }
 
 fn not_monotone(capacity: &Capacity) -> Option<Doubt> {
