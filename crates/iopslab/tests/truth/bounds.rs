@@ -81,13 +81,19 @@ fn a_single_configuration_is_held_against_its_bound() {
 /// Both hold the rate within the bound, and nobody knows what they cost: no repetition says which to run.
 #[test]
 fn where_several_meet_a_bound_prices_would_decide() {
-    let story = noisy(&[iops("middle", 5_000), iops("fast", 20_000)], 0.02, 3).open(1000.0);
+    let mut story = noisy(&[iops("middle", 5_000), iops("fast", 20_000)], 0.02, 3).open(1000.0);
     let slowest = p99_ms(&story.analysis(), "middle").max(p99_ms(&story.analysis(), "fast"));
     let both = bounded(&story, 3.0 * slowest).analysis();
     assert_eq!((both.recommendation.status, both.recommendation.would_decide), (Status::NotDecided, None));
     let headline = report::answer(&both).headline();
     assert!(headline.starts_with("Not decided: each of middle and fast keeps p99 at most "), "{headline}");
     assert!(headline.contains("what they cost is not known") && !headline.contains("repetitions"), "{headline}");
+    // The same at two rates, at both of which it must be met.
+    story.load = story.load.replace("[1000.0]", "[300.0, 1000.0]");
+    let everywhere = bounded(&story, 3.0 * slowest).analysis();
+    assert_eq!(everywhere.recommendation.run, None, "{:?}", everywhere.recommendation);
+    let headline = report::answer(&everywhere).headline();
+    assert!(headline.contains("each of middle and fast keeps p99 at most "), "{headline}");
 }
 
 /// What has a price misses the bound: that no configuration keeps it would be false.

@@ -43,7 +43,9 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
 pub fn open(analysis: &Analysis) -> Option<String> {
     let all = &analysis.recommendation.everywhere;
     let sure = all.iter().position(|one| one.meets == Meets::Yes);
-    let before = &all[..sure.map_or(all.len(), |sure| sure)];
+    // Without prices none of them is before another.
+    let by_price = all.iter().any(|one| one.usd_per_month.is_some() && one.meets != Meets::No);
+    let before = &all[..sure.filter(|_| by_price).unwrap_or(all.len())];
     let open: Vec<&OverallCandidate> = before.iter().filter(|one| one.meets == Meets::NotDecided).collect();
     if open.is_empty() {
         return None;
