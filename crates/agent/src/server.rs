@@ -10,6 +10,7 @@ use database::{
     Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Renewal, Replication, RunningNode, Server,
     ServerError,
 };
+use evidence::Runtime;
 use experiment::{COMMITLOG_BYTES, DataSetFiles, Dataset, Own, Patience, Placement, Product, Settings, Started};
 use wire::{RequestError, Software, UnderTest};
 
@@ -120,8 +121,7 @@ impl Database {
         let each = self.versions.iter().map(|Version { server, installed }| Software {
             product: server.name().to_owned(),
             version: server.version().to_owned(),
-            runtime: installed.runtime(),
-            runtime_options: installed.runtime_options(),
+            runtime: Runtime { name: installed.runtime(), options: installed.runtime_options() },
         });
         each.collect()
     }

@@ -234,12 +234,13 @@ impl Seen<'_> {
             (false, _) if meets == Some(Meets::No) => Some(RestsBecause::Misses),
             (false, true) => Some(self.beaten(cell, place)),
             (false, false) => Some(RestsBecause::CheaperMeets),
-            (true, true) => {
+            // One alone has nothing to be compared with.
+            (true, true) if open.len() > 1 => {
                 let are_bounds_open = open.iter().any(|name| self::meets(place, name) == Some(Meets::NotDecided));
                 let rests = !self.is_last && !are_bounds_open && self.is_out_of_reach(place, open);
                 rests.then_some(RestsBecause::OutOfReach)
             }
-            (true, false) => self.rests_against_bounds(own, place),
+            (true, _) => self.rests_against_bounds(own, place),
         }
     }
 

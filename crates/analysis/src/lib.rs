@@ -137,7 +137,8 @@ pub use steady::Window;
 pub use work::{Course, DatabaseWork};
 // What the document shows from other rooms, so that its reader needs no other room.
 pub use evidence::{
-    CacheAnswer, DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ModifiedVolume, ProbeResult, RUNTIMES,
+    CacheAnswer, DataSetOrigin, ErrorKind, HostId, Initialised, LatencyFigures, ModifiedVolume, ProbeResult, Runtime,
+    runtimes,
 };
 pub use experiment::{
     Arrivals, AwsPair, BandwidthWeighting, Basis, Burst, BurstStart, CPU_REFERENCE, Consistency, ConsistencyLevels,
@@ -240,6 +241,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
             cell.findings.iter().filter(|f| matches!(f.scope, Scope::Cell(_))).cloned().collect();
         cell.withheld = withheld::of_cell(&of_cell, of_valid, plan.objective.as_ref(), &cell.limit);
         withheld::unname_cpu(&mut cell.limit, cell.withheld);
+        withheld::weigh_code(&mut cell.findings, &cell.limit, plan.objective.as_ref());
         cell.withheld = cell.withheld.or_else(|| sickness::of_cell(cell, of_valid, margin));
     }
     let p99 = Comparisons::new(Metric::P99, &cells, &figures, margin);

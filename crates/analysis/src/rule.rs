@@ -107,7 +107,8 @@ rules! {
     /// like that.
     TooShortToJudge(crate::rules::too_short_to_judge::TooShortToJudge) "too_short_to_judge" Note,
     /// The compilers used much of the database's CPU. Withheld where no volume was the limit: code
-    /// that is not compiled costs a multiple of the CPU.
+    /// that is not compiled costs a multiple of the CPU. Where a volume was, a note, or a doubt of latencies that are
+    /// judged.
     CodeNotWarm(crate::rules::cassandra::code_not_warm::CodeNotWarm) "code_not_warm" Suspect,
     /// Throughput went one way by more than its noise explains. Withheld, as for `NoSteadyState`.
     StillRising(crate::rules::still_rising::StillRising) "still_rising" Suspect,

@@ -13,7 +13,7 @@ use stats::Contrast;
 use crate::RunEvidence;
 use crate::cells::CONFIDENCE;
 use crate::comparisons::{is_open, pool_of, verdict};
-use crate::document::{CellAnalysis, CellChange, Change, Comparison, Metric, Verdict};
+use crate::document::{CellAnalysis, CellChange, Change, Comparison, Metric, Verdict, Withheld};
 use crate::figures::Figures;
 use crate::limit::{self, SpreadKind};
 use crate::measurement::TrialMeasurement;
@@ -56,6 +56,8 @@ pub fn compare(
             workload: cell.workload.clone(),
             load: cell.load,
             metrics: BTreeMap::new(),
+            withheld_a: withheld(&cell.id, cells_a),
+            withheld_b: withheld(&cell.id, cells_b),
         });
     }
     for cell in b.plan.cells.iter().filter(|c| !a.plan.cells.iter().any(|d| d.id == c.id)) {
@@ -78,6 +80,11 @@ pub fn compare(
         cells,
         gates: Vec::new(),
     }
+}
+
+/// What was measured of a cell instead of its storage.
+fn withheld(id: &str, cells: &[CellAnalysis]) -> Option<Withheld> {
+    cells.iter().find(|cell| cell.id == id)?.withheld
 }
 
 /// The tools whose results trials are; `None`: all are our own.

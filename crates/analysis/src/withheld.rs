@@ -7,7 +7,7 @@ use crate::document::limit::{Limit, LimitKind};
 use crate::document::{Unrest, Withheld};
 use crate::fact::Trajectory;
 use crate::finding::Finding;
-use crate::rule::Remark;
+use crate::rule::{Remark, Severity};
 use crate::rules::SEND_LAG_SHARE;
 use crate::rules::burst::{BucketLasts, BurstChanged, BurstOnly, Credits};
 use crate::rules::no_steady_state::NoSteadyState;
@@ -190,6 +190,20 @@ fn burst(unit: Credits, lasts: Option<BucketLasts>) -> Withheld {
     }
 }
 
+/// Beside a volume at its limit code that is not compiled changes no throughput: worth knowing, and a doubt only where
+/// latencies are judged, which it may have made longer.
+pub fn weigh_code(findings: &mut [Finding], limit: &Limit, objective: Option<&Objective>) {
+    let are_latencies_judged = objective.is_some_and(|objective| !objective.latency.is_empty());
+    for finding in findings.iter_mut().filter(|_| limit.is_volume()) {
+        if let Remark::CodeNotWarm(code) = &mut finding.remark {
+            code.volume_was_limit = true;
+            if !are_latencies_judged {
+                finding.severity = Severity::Note;
+            }
+        }
+    }
+}
+
 /// A CPU that was full of a database that was not at rest is no limit with a name: what it would carry is not known.
 pub fn unname_cpu(limit: &mut Limit, withheld: Option<Withheld>) {
     if !matches!(withheld, Some(Withheld::NotAtRest { .. })) {
@@ -209,7 +223,6 @@ mod tests {
     use crate::fact::CpuTakenBy;
     use crate::finding::Scope;
     use crate::physics::figures::{CpuPerOperation, GainAboveResource, GainBecause, GainExplained, ReadsPerOperation};
-    use crate::rule::Severity;
     use crate::rules::cache_not_settled::{CacheNotSettled, MissesDrift};
     use crate::rules::cassandra::code_not_warm::CodeNotWarm;
     use crate::rules::client_saturated::ClientSaturated;
@@ -235,6 +248,15 @@ mod tests {
 
     fn late(send_lag_p99_us: u64) -> SendLag {
         SendLag { send_lag_p99_us, send_lag_max_us: send_lag_p99_us, response_p99_us: 20_000.0, threshold_us: 1_000.0 }
+    }
+
+    fn code_not_warm() -> CodeNotWarm {
+        CodeNotWarm {
+            compiler_share: Some(0.2),
+            threshold: 0.05,
+            preparation_ended_early: false,
+            volume_was_limit: false,
+        }
     }
 
     fn smaller() -> DataSetSmaller {
@@ -303,8 +325,7 @@ mod tests {
             None => None,
             other => panic!("{other:?}"),
         };
-        let code =
-            || finding(CodeNotWarm { compiler_share: Some(0.2), threshold: 0.05, preparation_ended_early: false });
+        let code = || finding(code_not_warm());
         let cache = finding(CacheNotSettled::default());
         let tier = finding(CacheNotSettled {
             tier: Some(MissesDrift { misses_share_first_third: 0.5, misses_share_last_third: 0.4 }),
@@ -364,6 +385,24 @@ mod tests {
         for (found, kind, expected) in cases {
             assert_eq!(with(found.clone(), kind), expected, "{found:?} with {kind:?}");
         }
+    }
+
+    /// It was a doubt of each trial of a volume that does 160 operations a second, of which nothing is withheld.
+    #[test]
+    fn code_that_is_compiled_beside_a_full_volume_is_a_doubt_of_latencies_alone() {
+        let bound = LatencyObjective { operation: None, figure: LatencyFigure::P99, limit_us: 50_000.0 };
+        let objective = |latency| Objective { latency, error_share: Some(0.01), throughput: None, headroom: 0.3 };
+        let weighed = |kind: LimitKind, objective: Option<&Objective>| {
+            let mut found = [finding(code_not_warm()), finding(late(5_000))];
+            weigh_code(&mut found, &limited(kind), objective);
+            assert_eq!(found[1].severity, Severity::Suspect, "another rule");
+            (found[0].severity, found[0].figures::<CodeNotWarm>().unwrap().volume_was_limit)
+        };
+        let (errors, p99) = (objective(Vec::new()), objective(vec![bound]));
+        assert_eq!(weighed(LimitKind::VolumeIops, None), (Severity::Note, true));
+        assert_eq!(weighed(LimitKind::VolumeIops, Some(&errors)), (Severity::Note, true));
+        assert_eq!(weighed(LimitKind::VolumeIops, Some(&p99)), (Severity::Suspect, true));
+        assert_eq!(weighed(LimitKind::Cpu, None), (Severity::Suspect, false));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The directory of a run: created once, opened to read, locked to write.
 
 mod adaptive;
+mod environment;
 mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -317,29 +318,6 @@ impl RunDirectory {
         let path = self.path.join(EXPERIMENT);
         let bytes = files::read(&path, EXPERIMENT_MOST_BYTES)?;
         String::from_utf8(bytes).map_err(|e| RunError::damaged(&path, e))
-    }
-
-    /// Adds facts of hosts that were made for the run, before its first trial; what stands there already stays.
-    pub fn add_to_environment(&self, facts: serde_json::Map<String, serde_json::Value>) -> Result<()> {
-        // Others add theirs at the same time.
-        let _writer = self.writer()?;
-        let path = self.path.join(ENVIRONMENT);
-        let mut environment = self.environment()?;
-        if let Some(known) = environment.as_object_mut() {
-            for (host, of_host) in facts {
-                known.entry(host).or_insert(of_host);
-            }
-        }
-        let bytes = versioned_json(&path, &environment)?;
-        replace(&self.path, ENVIRONMENT, &bytes)?;
-        let mut hashes = manifest::read(&self.path)?;
-        hashes.insert(ENVIRONMENT.to_owned(), manifest::hash(&bytes));
-        manifest::create(&self.path, &hashes)
-    }
-
-    /// Host facts as they were when the run began.
-    pub fn environment(&self) -> Result<serde_json::Value> {
-        read_json(&self.path.join(ENVIRONMENT))
     }
 
     /// Facts and prices as they were when the run began.

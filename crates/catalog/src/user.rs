@@ -225,7 +225,7 @@ impl UserCatalog {
 
     fn check(&self) -> Result<(), UserCatalogError> {
         for (at, entry) in self.instances.iter().enumerate() {
-            if self.instances[..at].iter().any(|earlier| earlier.name == entry.name) {
+            if self.instances[..at].iter().any(|earlier| earlier.name.eq_ignore_ascii_case(&entry.name)) {
                 return Err(self.wrong(&entry.name, "is stated twice in this file"));
             }
         }

@@ -1,8 +1,8 @@
 //! Storage of RDS for PostgreSQL: its steps, and its money, which is not EC2's.
 
 use catalog::{
-    Basis, CapsError, Catalog, ClusterRequest, CostError, NotAttached, ResolvedVolume, VolumeError, VolumeRequest,
-    VolumeType, resolve_volume,
+    Basis, CapsError, Catalog, ClusterRequest, CostError, NotAttached, ResolvedVolume, UserCatalog, VolumeError,
+    VolumeRequest, VolumeType, resolve_volume,
 };
 
 fn volume(kind: VolumeType, size_gib: f64, iops: Option<f64>) -> Result<ResolvedVolume, VolumeError> {
@@ -79,6 +79,29 @@ fn what_no_source_states_is_no_price() {
     assert!(throughput.contains("price of the IOPS or MiB/s of rds-gp3 volumes"), "{throughput}");
     let slip = Basis { stated_usd_per_hour: [("db.r6i.4xlrge".to_owned(), 2.0)].into(), ..Basis::default() };
     assert!(matches!(cost_by("r6i.4xlarge", &slip), Err(CostError::UnknownInstance { .. })));
+}
+
+/// Elsewhere capitals do not matter in the name of a machine, and so here.
+#[test]
+fn a_machine_of_rds_has_the_price_that_is_stated_of_it_whatever_its_capitals() {
+    let stated = |name: &str| {
+        let basis = Basis { stated_usd_per_hour: [(name.to_owned(), 2.0)].into(), ..Basis::default() };
+        cost_by("r6i.4xlarge+rds-gp3:400", &basis).map(|cost| cost.usd_per_month)
+    };
+    let expected = stated("db.r6i.4xlarge").unwrap();
+    for name in ["DB.r6i.4xlarge", "Db.R6I.4XLARGE"] {
+        assert_eq!(stated(name), Ok(expected), "{name}");
+    }
+    // One of a user's own.
+    let text = "price_date = \"2026-11-01\"\n[[instance]]\nname = \"DB.own\"\nvcpus = 16\nmemory_gib = 128\n\
+                usd_per_hour = 2.0\nebs = { baseline_iops = 20000, baseline_mb_per_s = 500 }\n";
+    let mut facts = Catalog::built_in().clone();
+    facts.add(&UserCatalog::parse("own.toml", text).unwrap()).unwrap();
+    let request = ClusterRequest::parse(&facts, "DB.own+rds-gp3:400").unwrap();
+    assert_eq!(facts.cost(&request, &Basis::default()).map(|cost| cost.usd_per_month), Ok(expected));
+    let twice = format!("{text}[[instance]]\nname = \"db.Own\"\nusd_per_hour = 3.0\n");
+    let error = UserCatalog::parse("own.toml", &twice).unwrap_err().to_string();
+    assert_eq!(error, "own.toml:9: `db.Own`: is stated twice in this file");
 }
 
 #[test]

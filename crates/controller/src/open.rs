@@ -1,9 +1,9 @@
 //! The database hosts of a run are taken, and have its data set.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use archive::RunDirectory;
-use evidence::{HostId, RUNTIME_OPTIONS, RUNTIMES};
+use evidence::{HostId, Runtime};
 use experiment::{Database, Setup, Started, versions};
 use process::failure;
 use process::paths::machine_lock;
@@ -76,7 +76,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     software.iter().for_each(|one| run.say(&one.to_string()));
-    record_runtimes(run, &software)?;
+    record_runtimes(run, software)?;
     dataset::provide(run)
 }
 
@@ -103,29 +103,17 @@ fn caches(run: &mut Run<'_>, started: &Started, beside: bool) -> Result<(), Fail
     Ok(())
 }
 
-/// Keeps what runs each version: where versions need different ones, it is not only the version that differs.
-fn record_runtimes(run: &Run<'_>, software: &BTreeSet<Software>) -> Result<(), Failure> {
-    let mut of_versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for Software { version, runtime, .. } in software {
-        of_versions.entry(version).or_default().push(runtime);
-    }
-    let options: BTreeSet<&str> = software.iter().flat_map(|one| &one.runtime_options).map(String::as_str).collect();
-    let mut facts = serde_json::Map::new();
-    if !options.is_empty() {
-        facts.insert(RUNTIME_OPTIONS.to_owned(), serde_json::json!(options));
-    }
-    let now = serde_json::json!(of_versions);
-    match run.directory.environment()?.get(RUNTIMES) {
-        None => {
-            facts.insert(RUNTIMES.to_owned(), now);
+/// Keeps what runs each version: where versions need different ones, it is not only the version that differs, and a run
+/// may be resumed with another.
+fn record_runtimes(run: &Run<'_>, software: BTreeSet<Software>) -> Result<(), Failure> {
+    let now: Vec<(String, Runtime)> = software.into_iter().map(|one| (one.version, one.runtime)).collect();
+    let before = run.directory.add_runtimes(&now)?;
+    for (version, runtime) in now {
+        let others = before.get(&version).filter(|ran| !ran.contains(&runtime));
+        if let Some(others) = others {
+            let others: Vec<String> = others.iter().map(Runtime::to_string).collect();
+            run.say(&format!("{version} ran on {} in this run before, and now on {runtime}", others.join(" and on ")));
         }
-        Some(began) if *began != now => {
-            run.say(&format!("when the run began, versions ran on {began}, and now on {now}"));
-        }
-        Some(_) => {}
-    }
-    if !facts.is_empty() {
-        run.directory.add_to_environment(facts)?;
     }
     Ok(())
 }

@@ -1,13 +1,41 @@
 //! `environment.json`: facts about a host that a reader needs before comparing its numbers with another's.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-/// Of `environment.json`, beside the hosts: what runs each version of the database, such as a Java, by version. A list,
-/// of which hosts that differ make more than one.
+/// Of `environment.json`, beside the hosts: [`Runtimes`]. Absent where no database was started.
 pub const RUNTIMES: &str = "runtimes";
-/// Of `environment.json`, beside the hosts: options that what runs the database has besides those of iopslab, such as
-/// those of a script that starts a Java, each once. Absent where there are none.
-pub const RUNTIME_OPTIONS: &str = "runtime_options";
+
+/// What ran each version of the database, by version. Hosts that differ make more than one, and so does a run that was
+/// resumed with another.
+pub type Runtimes = BTreeMap<String, Vec<Runtime>>;
+
+/// What runs a database, such as a Java.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Runtime {
+    /// As it calls itself: `openjdk version "17.0.15" 2025-04-15`.
+    pub name: String,
+    /// Options that it has besides those that it is started with, such as those of a script that starts a Java, each as
+    /// its own words have it.
+    pub options: Vec<String>,
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.options.is_empty() {
+            write!(f, " with options of its own ({})", self.options.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// Those that an `environment.json` has; none where it has none, or something else by their name.
+pub fn runtimes(environment: &serde_json::Value) -> Runtimes {
+    serde_json::from_value(environment[RUNTIMES].clone()).unwrap_or_default()
+}
 
 /// Facts about a host; what it does not show is `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -51,6 +51,10 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["cost", "i3.2xlarge", "--purchase", "spot"], "--stated-price i3.2xlarge=USD_PER_HOUR"),
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge:0.2"], "expected TYPE=USD_PER_HOUR"),
         (vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlrge=0.2"], "nearest: i3.2xlarge"),
+        (
+            vec!["cost", "i3.2xlarge", "--stated-price", "i3.2xlarge=0.2", "--stated-price", "I3.2xlarge=0.3"],
+            "--stated-price states I3.2xlarge twice",
+        ),
     ] {
         let stderr = one_line(&lab.exits(2, &[&["catalog"], arguments.as_slice()].concat()).stderr);
         assert!(stderr.contains(part), "{arguments:?}: {stderr}");

@@ -62,13 +62,13 @@ fn sentence(analysis: &Analysis, curve: &CacheCurve) -> String {
 
 /// Ratios of which nothing is said, and why.
 fn left_out(curve: &CacheCurve) -> String {
-    let withheld = |point: &CachePoint| Some((words(point.withheld.as_ref()?), number(point.ratio)));
+    let withheld = |point: &CachePoint| Some((instead(point.withheld.as_ref()?), number(point.ratio)));
     let groups = grouped(curve.points.iter().filter_map(withheld));
     groups.iter().map(|(why, ratios)| format!("; nothing is said of {} times: {why}", listed(ratios))).collect()
 }
 
-/// What was measured there instead.
-fn words(why: &Withheld) -> &'static str {
+/// What was measured there instead of storage, in few words.
+pub(crate) fn instead(why: &Withheld) -> &'static str {
     match why {
         Withheld::Burst { .. } | Withheld::BurstOfBytes { .. } => "burst credits carried it, and they end",
         Withheld::NotAtRest { .. } => "the database was not at rest",

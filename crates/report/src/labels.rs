@@ -5,11 +5,9 @@ use std::collections::BTreeSet;
 use analysis::{
     Analysis, Arrivals, AwsPair, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine,
     CpuShare, Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LimitKind, LoadLevel,
-    Metric, OperationKind, Placement, Provider, RUNTIMES, Range, Ratio, Remark, TrialShape, ValueOfMoney, ValueVerdict,
-    Verdict, VolumeReport, each_once, grouped, rules,
+    Metric, OperationKind, Placement, Provider, Range, Ratio, Remark, Runtime, TrialShape, ValueOfMoney, ValueVerdict,
+    Verdict, VolumeReport, each_once, grouped, rules, runtimes,
 };
-
-use serde_json::Value;
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
 
@@ -382,26 +380,23 @@ pub fn origins(analysis: &Analysis) -> Vec<String> {
 pub fn versions(analysis: &Analysis) -> Vec<String> {
     let with = analysis.configurations.iter().filter_map(|c| Some((c.version.as_deref()?, &c.name)));
     let groups = grouped(with);
-    let runtimes: Vec<(&str, Option<&Value>)> =
-        groups.iter().map(|(version, _)| (*version, analysis.environment[RUNTIMES].get(*version))).collect();
+    let runtimes = runtimes(&analysis.environment);
+    let ran: Vec<(&str, &Vec<Runtime>)> =
+        groups.iter().filter_map(|(version, _)| Some((*version, runtimes.get(*version)?))).collect();
     let each = groups.into_iter().map(|(version, names)| format!("Version {version}: {}.", listed(names)));
     let mut all: Vec<String> = each.collect();
-    all.extend(unlike_runtimes(&runtimes));
+    all.extend(unlike_runtimes(&ran));
     all
 }
 
 /// What ran the versions, where that is not the same for all: more than the version differs then.
-fn unlike_runtimes(runtimes: &[(&str, Option<&Value>)]) -> Option<String> {
-    let known = runtimes.iter().filter_map(|(version, runtime)| Some((*version, (*runtime)?)));
-    let known: Vec<(&str, &Value)> = known.collect();
-    let (_, first) = known.first()?;
-    if known.iter().all(|(_, runtime)| runtime == first) {
+fn unlike_runtimes(ran: &[(&str, &Vec<Runtime>)]) -> Option<String> {
+    let (_, first) = ran.first()?;
+    if ran.iter().all(|(_, runtimes)| runtimes == first) {
         return None;
     }
-    let words = |runtime: &Value| {
-        runtime.as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
-    };
-    let each: Vec<String> = known.iter().map(|(version, runtime)| format!("{version} on {}", words(runtime))).collect();
+    let words = |all: &[Runtime]| all.iter().map(Runtime::to_string).collect::<Vec<_>>().join(" or ");
+    let each: Vec<String> = ran.iter().map(|(version, all)| format!("{version} on {}", words(all))).collect();
     Some(format!("What runs them differs besides, and is part of what is compared: {}.", listed(&each)))
 }
 

@@ -7,14 +7,14 @@ mod words;
 
 pub use next::{foretold, foretold_document, next, next_document};
 
-use ::sizing::{Demand, FleetComparison, LeftOut, Proposal, Sizing, Survive};
+use ::sizing::{Demand, FleetComparison, LeftOut, Obstacle, Proposal, Sizing, Survive};
 use analysis::grouped;
 use serde_json::{Value, json};
 
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{given, number, several, whole_percent};
+use crate::figures::{given, number, several, when, whole_percent};
 use words::{SIMULATED, amount, because, counted, doubts, held_out, one_left_out, short, usd, would_decide};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
@@ -132,7 +132,15 @@ fn headline(answer: &Sizing) -> Vec<String> {
     let said = |p: &Proposal| format!("{}, {} USD a month", p.title(), usd(p.usd_per_month));
     let (first, less) = match answer.choice.best_proven.as_deref().and_then(find) {
         Some(proven) if proven.title() == cheapest.title() => {
-            return vec![format!("Best proven: {}; nothing is cheaper, proven or not.", said(proven))];
+            // A search may be of one machine, and what has no price here may be cheap.
+            let unknown = |left: &LeftOut| {
+                matches!(left.why, Obstacle::PriceUnknown | Obstacle::DisksUnknown | Obstacle::NotMeasured)
+            };
+            let besides = when(answer.left_out.iter().any(unknown), || {
+                "; what could not be judged is left out, as stands below".to_owned()
+            });
+            let said = said(proven);
+            return vec![format!("Best proven: {said}; nothing of the search is cheaper, proven or not{besides}.")];
         }
         Some(proven) => {
             let less = proven.usd_per_month - cheapest.usd_per_month;
@@ -140,7 +148,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
             (format!("Best proven: {}.", said(proven)), format!(", {} USD ({share}) less", usd(less)))
         }
         None => {
-            let none = "Best proven: none; every machine of the search lies outside the measured range.";
+            let none = "Best proven: none; every cluster of the search that would do lies outside the measured range.";
             (none.to_owned(), String::new())
         }
     };

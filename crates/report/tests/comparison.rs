@@ -1,7 +1,7 @@
 //! Two runs against each other, as Markdown and on a terminal.
 
 use crate::page;
-use analysis::Comparison;
+use analysis::{Comparison, Withheld};
 use report::{comparison_markdown, comparison_terminal};
 use serde_json::json;
 
@@ -72,4 +72,23 @@ fn different_scales_are_said_before_any_figure() {
     let markdown = comparison_markdown(&comparison);
     let note = markdown.find(said).unwrap_or_else(|| panic!("{markdown}"));
     assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");
+}
+
+/// The client was the limit of both runs: that nothing changed says nothing of the database.
+#[test]
+fn what_was_not_the_storage_is_said_before_any_figure() {
+    let mut comparison = story();
+    assert!(!comparison_markdown(&comparison).contains("not all figures"));
+    comparison.cells[0].withheld_a = Some(Withheld::Client);
+    comparison.cells[1].withheld_a = Some(Withheld::Client);
+    comparison.cells[0].withheld_b = Some(Withheld::PageCache);
+    let (first, second) = (comparison.cells[0].cell.clone(), comparison.cells[1].cell.clone());
+    let text = comparison_terminal(&comparison, 400);
+    let said = format!(
+        "Note: not all figures are those of the storage in its sustained state, and changes of these are none of it: \
+         the client was at its limit in before-20260101T000000Z ({first} and {second}); memory answered in \
+         after-20260108T000000Z ({first})."
+    );
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&said), "{text}");
 }

@@ -152,7 +152,9 @@ fn a_java_that_differs_with_the_version_is_reported() {
         facts.version = Some(version.to_owned());
     }
     let mut page_with = |of_6_0: &str| {
-        analysis.environment = serde_json::json!({ "runtimes": { "4.1.10": ["Java 11"], "6.0-alpha2": [of_6_0] } });
+        let java = |name: &str| serde_json::json!([{ "name": name, "options": [] }]);
+        let runtimes = serde_json::json!({ "4.1.10": java("Java 11"), "6.0-alpha2": java(of_6_0) });
+        analysis.environment = serde_json::json!({ "runtimes": runtimes });
         markdown(&analysis)
     };
     let said = "What runs them differs besides, and is part of what is compared: 4.1.10 on Java 11 and 6.0-alpha2 on";

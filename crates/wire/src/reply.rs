@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evidence::{Environment, Initialised, KeptDataSet, Warmed};
+use evidence::{Environment, Initialised, KeptDataSet, Runtime, Warmed};
 use experiment::{CountedRows, StatementSample, TableBefore};
 use serde::{Deserialize, Serialize};
 
@@ -18,19 +18,13 @@ pub struct Software {
     pub product: String,
     /// Its version.
     pub version: String,
-    /// What runs it, as that calls itself: `openjdk version "17.0.15" 2025-04-15`.
-    pub runtime: String,
-    /// Options that it has besides those that it is started with, each as its own words have it.
-    pub runtime_options: Vec<String>,
+    /// What runs it.
+    pub runtime: Runtime,
 }
 
 impl fmt::Display for Software {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} on {}", self.product, self.version, self.runtime)?;
-        if !self.runtime_options.is_empty() {
-            write!(f, ", which adds options of its own: {}", self.runtime_options.join(", "))?;
-        }
-        Ok(())
+        write!(f, "{} {} on {}", self.product, self.version, self.runtime)
     }
 }
 

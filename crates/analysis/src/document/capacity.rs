@@ -37,6 +37,16 @@ pub struct Capacity {
 }
 
 impl Capacity {
+    /// The most that it may carry under the objective at full scale, operations per second; `None`: not known. Under a
+    /// bound on latency a model of 1:`scale` carries less than what it is a model of, whose queues are shorter; the
+    /// throughput of its closed loop is that of full scale.
+    pub fn utmost_ops_per_s(&self, scale: f64) -> Option<f64> {
+        match scale > 1.0 {
+            true => self.closed_loop_ops_per_s.map(|most| most.max(self.high_ops_per_s.unwrap_or(0.0))),
+            false => self.high_ops_per_s,
+        }
+    }
+
     /// Rates that contradict each other: the lowest that is shown to miss the objective, and the highest above it that
     /// is shown to meet it. Then latency depends on more than the rate.
     pub fn contradiction(&self) -> Option<(f64, f64)> {

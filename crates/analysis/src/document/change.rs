@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Contrast, Estimate};
 
 use super::ratio::{Metric, Verdict};
+use super::withheld::Withheld;
 
 /// `compare`'s document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +52,10 @@ pub struct CellChange {
     /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the worst
     /// operation kind).
     pub metrics: BTreeMap<Metric, Change>,
+    /// What was measured instead of its storage in its sustained state: in the first run, ...
+    pub withheld_a: Option<Withheld>,
+    /// ... and in the second.
+    pub withheld_b: Option<Withheld>,
 }
 
 /// A metric in both runs.

@@ -1,5 +1,6 @@
 //! What a reader must know before believing a recommendation.
 
+use evidence::Runtime;
 use experiment::{DiskTooSmall, VolumeRole};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,13 @@ pub enum Doubt {
     Beside { others: Vec<String> },
     /// What runs the database has options besides those of iopslab, in its own words: `TieredStopAtLevel=1`.
     RuntimeOptions { options: Vec<String> },
+    /// Not all that ran one version of the database was the same: hosts differ, or the run was resumed with another.
+    RuntimesDiffer {
+        /// Which version.
+        version: String,
+        /// What ran it, in the order in which the run found it.
+        runtimes: Vec<Runtime>,
+    },
     /// A 1:N model.
     Scale { scale: f64 },
     /// Page caches that are expected to miss more often, or less, in the model than at full scale.

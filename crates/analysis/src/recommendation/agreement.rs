@@ -27,7 +27,10 @@ pub(super) fn says(place: &WorkloadAnswer, name: &str) -> Stance {
     let is_one = |names: &[String]| names.iter().any(|one| one == name);
     let candidate = place.candidates.iter().find(|c| c.configuration == name);
     match (&place.outcome, candidate.map(|c| c.meets)) {
-        (AnswerOutcome::Run { same, .. }, _) if place.outcome.may_run(name) || is_one(same) => Stance::Run,
+        (AnswerOutcome::Run { .. }, _) if place.outcome.may_run(name) => Stance::Run,
+        // As fast as what is run, which says nothing of the bounds.
+        (AnswerOutcome::Run { same, .. }, None | Some(Meets::Yes)) if is_one(same) => Stance::Run,
+        (AnswerOutcome::Run { same, .. }, Some(Meets::NotDecided)) if is_one(same) => Stance::Open,
         (AnswerOutcome::Run { .. } | AnswerOutcome::NoneMeets | AnswerOutcome::AllLostWrites, _)
         | (_, Some(Meets::No)) => Stance::Another,
         (_, Some(Meets::NotDecided)) => Stance::Open,
@@ -105,4 +108,37 @@ fn strain(candidate: &Candidate) -> f64 {
     };
     // A share of 1, so that ranks come first.
     rank + nearest / (1.0 + nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of two workloads one runs a, and b is as fast; the other runs b: that b keeps the bound of the first is to be
+    /// shown before it is the answer to both.
+    #[test]
+    fn what_is_as_fast_is_run_only_where_it_is_shown_to_keep_the_bounds() {
+        let place = |meets: Option<Meets>| {
+            let candidate = |meets: Meets| Candidate {
+                configuration: "b".to_owned(),
+                usd_per_month: None,
+                meets,
+                checks: Vec::new(),
+                fleet: None,
+            };
+            let same = vec!["b".to_owned()];
+            WorkloadAnswer {
+                workload: "w".to_owned(),
+                load: Some(LoadLevel::Concurrency(64)),
+                by: DecidedBy::Objective,
+                outcome: AnswerOutcome::Run { configuration: "a".to_owned(), same, settings: None },
+                candidates: meets.map(candidate).into_iter().collect(),
+            }
+        };
+        let says_of_b = |meets: Option<Meets>| says(&place(meets), "b");
+        assert_eq!([says_of_b(None), says_of_b(Some(Meets::Yes))], [Stance::Run; 2], "no bound, or one that is kept");
+        assert_eq!(says_of_b(Some(Meets::NotDecided)), Stance::Open);
+        assert_eq!(says_of_b(Some(Meets::No)), Stance::Another);
+        assert_eq!(says(&place(Some(Meets::NotDecided)), "a"), Stance::Run);
+    }
 }

@@ -75,14 +75,8 @@ impl Answer<'_> {
     }
 }
 
-/// The most that one may carry under the objective at full scale. Under a bound on latency a model carries less than
-/// what it is a model of, whose queues are shorter; the throughput of its closed loop is that of full scale.
 fn utmost(capacity: &Capacity, scale: f64) -> f64 {
-    let high = capacity.high_ops_per_s;
-    match scale > 1.0 {
-        true => capacity.closed_loop_ops_per_s.map_or(f64::INFINITY, |most| most.max(high.unwrap_or(0.0))),
-        false => high.unwrap_or(f64::INFINITY),
-    }
+    capacity.utmost_ops_per_s(scale).unwrap_or(f64::INFINITY)
 }
 
 /// Those that are excluded in a model by what a closed loop did in a single probe.
@@ -124,10 +118,10 @@ fn most_for_money(hardware: &Hardware, own: &[&Capacity], scale: f64) -> AnswerO
     if judged.iter().all(|c| c.outcome == CapacityOutcome::Floor) && !judged.is_empty() {
         return AnswerOutcome::NoneMeets;
     }
-    let judged: Vec<&Capacity> = judged.iter().filter(|c| !is_floor(c, scale)).copied().collect();
-    if own.len() < 2 || judged.is_empty() {
+    if judged.len() < 2 {
         return AnswerOutcome::Nothing;
     }
+    let judged: Vec<&Capacity> = judged.iter().filter(|c| !is_floor(c, scale)).copied().collect();
     let withheld: Vec<(String, Withheld)> = judged
         .iter()
         .filter_map(|c| match c.outcome {
@@ -232,6 +226,15 @@ mod tests {
         };
         assert_eq!(excluded(240.0, 8.0), ["slow"]);
         assert!(excluded(300.0, 1.0).is_empty() && excluded(300.0, 8.0).is_empty());
+    }
+
+    /// One that has no valid trial leaves nothing that the other could be said to carry more than.
+    #[test]
+    fn beside_one_without_a_valid_trial_nothing_carries_the_most() {
+        let fast = carries("fast", 100.0, (500.0, 520.0), 600.0);
+        let broken = Capacity { outcome: CapacityOutcome::NotMeasured, ..carries("broken", 50.0, (0.0, 0.0), 0.0) };
+        let outcome = most_for_money(&Hardware::of(&[], None), &[&broken, &fast], 1.0);
+        assert_eq!(outcome, AnswerOutcome::Nothing);
     }
 
     /// What next to no load misses by 3 times may be met by a machine that is 8 times as fast.

@@ -4,36 +4,39 @@ use experiment::LoadLevel;
 
 use super::{Answer, place};
 use crate::document::{
-    AnswerOutcome, Candidate, CellAnalysis, Criterion, DecidedBy, FleetOf, Meets, OtherSettings, Range, Withheld,
-    WorkloadAnswer,
+    AnswerOutcome, Candidate, CellAnalysis, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings, Range,
+    Withheld, WorkloadAnswer,
 };
 use crate::hardware::is_one_price;
 use crate::lists::grouped;
 use crate::objective::{self, Objectives};
 
 impl Answer<'_> {
-    /// Closed loop with bounds: throughput for money among the configurations that are not shown to miss them. Whether
-    /// there were others that lost writes matters where a single one is left.
+    /// Closed loop with bounds: throughput for money among the configurations that are not shown to miss them. A single
+    /// one that is left has nothing to be compared with: whether it keeps the bounds is what is left to ask.
     pub(super) fn by_value_within(
         &self,
         objectives: &Objectives<'_>,
         workload: String,
         load: LoadLevel,
         members: &[usize],
-        others_lost: bool,
     ) -> WorkloadAnswer {
         let candidates = self.candidates(objectives, members);
-        let meets = |i: usize| {
-            let of = |c: &&Candidate| c.configuration == self.cells[i].configuration;
-            candidates.iter().find(of).map_or(Meets::NotDecided, |c| c.meets)
+        let might = |among: &[usize]| -> Vec<usize> {
+            let is_it = |i: &usize| {
+                let mut might = candidates.iter().filter(|c| c.meets != Meets::No);
+                might.any(|c| c.configuration == self.cells[*i].configuration)
+            };
+            among.iter().copied().filter(is_it).collect()
         };
-        let left: Vec<usize> = members.iter().copied().filter(|i| meets(*i) != Meets::No).collect();
+        // What has no price may meet them where nothing else does.
+        let (_, judged) = self.judged(members);
+        let of_judged = might(&judged);
+        let left = if of_judged.is_empty() { might(members) } else { of_judged };
         let outcome = match left.as_slice() {
+            [] if candidates.is_empty() => AnswerOutcome::Nothing,
             [] => AnswerOutcome::NoneMeets,
-            [only] if meets(*only) == Meets::Yes && (members.len() > 1 || others_lost) => {
-                let name = &self.cells[*only].configuration;
-                AnswerOutcome::run(name, self.settings_that_meet(&candidates, name))
-            }
+            [only] => self.one_within(&candidates, *only),
             left => match self.by_value(workload.clone(), load, left).outcome {
                 AnswerOutcome::Run { configuration, same, settings } => {
                     let is_sure = |name: &String| {
@@ -71,6 +74,19 @@ impl Answer<'_> {
             },
         };
         WorkloadAnswer { candidates, ..place(workload, load, DecidedBy::Objective, outcome) }
+    }
+
+    /// All others are shown to miss the bounds, or lost writes; or there are none.
+    fn one_within(&self, candidates: &[Candidate], only: usize) -> AnswerOutcome {
+        let cell = &self.cells[only];
+        let name = &cell.configuration;
+        let is_sure = candidates.iter().any(|c| c.configuration == *name && c.meets == Meets::Yes);
+        match cell.withheld {
+            _ if is_sure => AnswerOutcome::run(name, self.settings_that_meet(candidates, name)),
+            Some(why) => AnswerOutcome::Withheld { configurations: vec![(name.clone(), why)] },
+            None if cell.valid_trials < stats::REPETITIONS_MIN => AnswerOutcome::TooFew { pairs: cell.valid_trials },
+            None => between(candidates, vec![name.clone()]),
+        }
     }
 
     pub(super) fn candidates(&self, objectives: &Objectives<'_>, members: &[usize]) -> Vec<Candidate> {
@@ -114,7 +130,11 @@ impl Answer<'_> {
             let bounds_hold =
                 checks.iter().all(|c| c.meets == Meets::Yes || matches!(c.what, Criterion::Throughput { .. }));
             let usd = self.cells[i].usd_per_month;
-            let fleet = capacity.zip(usd).filter(|((range, _), _)| bounds_hold && range.median > 0.0);
+            // More of what something else than storage answered is no more of it; what a sick machine does a sound one
+            // does, too.
+            let is_its_own = matches!(self.cells[i].withheld, None | Some(Withheld::Rate | Withheld::Sick { .. }));
+            let is_known = bounds_hold && is_its_own;
+            let fleet = capacity.zip(usd).filter(|((range, _), _)| is_known && range.median > 0.0);
             let fleet = fleet.map(|((range, _), usd)| FleetOf::carrying(demand / range.median, usd));
             let configuration = self.cells[i].configuration.clone();
             (configuration.clone(), Candidate { configuration, usd_per_month: usd, meets, checks, fleet })
@@ -164,44 +184,59 @@ impl Answer<'_> {
 
     /// The cheapest that meets the objective, if no cheaper one might; `trials` says how many a configuration has.
     pub(super) fn cheapest(&self, candidates: &[Candidate], trials: &dyn Fn(&str) -> u64) -> AnswerOutcome {
-        let priced: Vec<&Candidate> = candidates.iter().filter(|c| c.usd_per_month.is_some()).collect();
-        // Without prices the question is only who meets it: decided where one alone does.
-        let pool: Vec<&Candidate> = if priced.is_empty() { candidates.iter().collect() } else { priced.clone() };
-        let might: Vec<&&Candidate> = pool.iter().filter(|c| c.meets != Meets::No).collect();
+        // Where nothing that has a price might meet it the question is only who meets it: decided where one alone does.
+        let by_price = candidates.iter().any(|c| c.usd_per_month.is_some() && c.meets != Meets::No);
+        let pool: Vec<&Candidate> = candidates.iter().filter(|c| !by_price || c.usd_per_month.is_some()).collect();
+        let might: Vec<&Candidate> = pool.iter().copied().filter(|c| c.meets != Meets::No).collect();
         let first_sure = pool.iter().position(|c| c.meets == Meets::Yes);
-        let names = |all: &[&&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
+        let names = |all: &[&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
         let most = pool.iter().map(|c| trials(&c.configuration)).max().unwrap_or(0);
         let run = |sure: usize| {
             let name = &pool[sure].configuration;
             AnswerOutcome::run(name, self.settings_that_meet(candidates, name))
         };
-        // No other hardware might meet it, and some was judged; or no other configuration.
+        // No other hardware might meet it, and some was judged; or no other configuration might.
         let is_alone = |sure: usize| {
             let is_own = |c: &Candidate| self.hardware.is_same(&c.configuration, &pool[sure].configuration);
-            let is_decided = might.iter().all(|c| is_own(c)) && pool.iter().any(|c| !is_own(c));
-            is_decided || (might.len() == 1 && pool.len() > 1)
+            might.len() == 1 || (might.iter().all(|c| is_own(c)) && pool.iter().any(|c| !is_own(c)))
         };
         match first_sure {
             _ if pool.is_empty() => AnswerOutcome::Nothing,
             _ if most < stats::REPETITIONS_MIN => AnswerOutcome::TooFew { pairs: most },
             _ if might.is_empty() => AnswerOutcome::NoneMeets,
-            Some(sure) if !priced.is_empty() => {
+            Some(sure) if by_price => {
                 let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
                 // Of one price, one that meets it is as good as another that might.
                 let might_be =
-                    |c: &&&Candidate| c.meets == Meets::NotDecided && !is_one_price(price(c), price(pool[sure]));
-                let cheaper: Vec<&&Candidate> = pool[..sure].iter().filter(might_be).collect();
-                match cheaper.is_empty() {
-                    true => run(sure),
-                    false => between(
-                        candidates,
-                        names(&cheaper).into_iter().chain([pool[sure].configuration.clone()]).collect(),
-                    ),
+                    |c: &&Candidate| c.meets == Meets::NotDecided && !is_one_price(price(c), price(pool[sure]));
+                let mut cheaper: Vec<&Candidate> = pool[..sure].iter().copied().filter(might_be).collect();
+                if cheaper.is_empty() {
+                    return run(sure);
                 }
+                cheaper.push(pool[sure]);
+                between(candidates, names(&cheaper))
             }
             Some(sure) if is_alone(sure) => run(sure),
+            // One alone would decide it without prices: what shows that several meet it does not.
+            _ if !by_price && self.look_met(&might) => AnswerOutcome::between(names(&might)),
             _ => between(candidates, names(&might)),
         }
+    }
+
+    /// Whether several, of more than one hardware, meet all of it, if what was seen is the truth.
+    fn look_met(&self, all: &[&Candidate]) -> bool {
+        let met: Vec<&&Candidate> = all.iter().filter(|c| c.checks.iter().all(looks_met)).collect();
+        met.iter().any(|c| !self.hardware.is_same(&c.configuration, &met[0].configuration))
+    }
+}
+
+fn looks_met(check: &Check) -> bool {
+    let seen = check.measured.map(|range| range.median);
+    match check.what {
+        _ if check.meets != Meets::NotDecided => check.meets == Meets::Yes,
+        Criterion::Latency { limit_us, .. } => seen.is_some_and(|us| us <= limit_us),
+        Criterion::Throughput { demand } => seen.is_some_and(|rate| rate >= demand),
+        Criterion::RateHeld | Criterion::ErrorShare { .. } => false,
     }
 }
 

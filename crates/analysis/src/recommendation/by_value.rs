@@ -10,14 +10,7 @@ impl Answer<'_> {
     /// Closed loop without an objective: throughput for money, or throughput alone where no two configurations have a
     /// price.
     pub(super) fn by_value(&self, workload: String, load: LoadLevel, members: &[usize]) -> WorkloadAnswer {
-        let with_figure: Vec<usize> =
-            members.iter().copied().filter(|i| self.throughput.figure(*i).is_some()).collect();
-        let priced = priced(self.cells, &with_figure, self.throughput);
-        let by = if priced.len() >= 2 { DecidedBy::Value } else { DecidedBy::Throughput };
-        let judged: Vec<usize> = match by {
-            DecidedBy::Value => priced.iter().map(|p| p.cell).collect(),
-            _ => with_figure,
-        };
+        let (by, judged) = self.judged(members);
         let withheld: Vec<(String, Withheld)> = judged
             .iter()
             .filter_map(|i| Some((self.cells[*i].configuration.clone(), self.cells[*i].withheld?)))
@@ -30,6 +23,17 @@ impl Answer<'_> {
             self.best_of(&judged, by)
         };
         place(workload, load, by, outcome)
+    }
+
+    /// What decides between these, and those of them that it judges: without a price none where two others have one.
+    pub(super) fn judged(&self, members: &[usize]) -> (DecidedBy, Vec<usize>) {
+        let with_figure: Vec<usize> =
+            members.iter().copied().filter(|i| self.throughput.figure(*i).is_some()).collect();
+        let priced = priced(self.cells, &with_figure, self.throughput);
+        match priced.len() >= 2 {
+            true => (DecidedBy::Value, priced.iter().map(|p| p.cell).collect()),
+            false => (DecidedBy::Throughput, with_figure),
+        }
     }
 
     /// How much better a is than b: throughput, or throughput for money.

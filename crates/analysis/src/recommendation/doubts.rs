@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use evidence::RUNTIME_OPTIONS;
 use experiment::{CpuShare, DiskTooSmall, ModelMisses};
 use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
 use super::by_capacity::excluded_by_probe;
-use crate::comparisons::places;
+use crate::comparisons::{is_open, places};
 use crate::document::{
     AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
     NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer,
@@ -18,9 +17,11 @@ use crate::lists::{each_once, grouped};
 use crate::rule::{Rule, Severity};
 
 impl Answer<'_> {
-    /// Configurations that could not be judged.
-    pub(super) fn not_considered(&self) -> Vec<NotConsidered> {
+    /// Configurations that could not be judged. One without a price was, where throughput alone decides and where
+    /// nothing that has a price might be run.
+    pub(super) fn not_considered(&self, all_places: &[WorkloadAnswer]) -> Vec<NotConsidered> {
         let any_priced = self.cells.iter().any(|c| c.usd_per_month.is_some());
+        let was_judged = |name: &str| all_places.iter().any(|place| judges_unpriced(place, name));
         let mut all = Vec::new();
         for setup in self.setups.iter() {
             let name = &setup.configuration;
@@ -32,7 +33,7 @@ impl Answer<'_> {
                 Some(NotJudged::OtherBacklog)
             } else if measured == 0 {
                 Some(NotJudged::NoValidTrial)
-            } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) {
+            } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) && !was_judged(name) {
                 Some(if cells.iter().any(|i| self.beats_all_priced(*i)) {
                     NotJudged::NoPriceThoughFaster
                 } else {
@@ -71,6 +72,16 @@ impl Answer<'_> {
         let cells = self.cells.iter().filter(writes).filter(has_none);
         let configurations = each_once(cells.map(|cell| cell.configuration.clone()));
         (!configurations.is_empty()).then_some(Doubt::NoCheckpoint { configurations })
+    }
+
+    /// What ran the database, where that had options of its own or was not the same throughout.
+    fn runtimes(&self) -> Vec<Doubt> {
+        let all = evidence::runtimes(self.environment);
+        let options = each_once(all.values().flatten().flat_map(|runtime| runtime.options.clone()));
+        let added = (!options.is_empty()).then_some(Doubt::RuntimeOptions { options });
+        let unlike = all.into_iter().filter(|(_, runtimes)| runtimes.len() > 1);
+        let unlike = unlike.map(|(version, runtimes)| Doubt::RuntimesDiffer { version, runtimes });
+        added.into_iter().chain(unlike).collect()
     }
 
     /// Whether a bound on latency decides somewhere, in a model.
@@ -193,10 +204,7 @@ impl Answer<'_> {
             let others = others.as_array().into_iter().flatten();
             doubts.push(Doubt::Beside { others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect() });
         }
-        if let Some(options) = self.environment.get(RUNTIME_OPTIONS) {
-            let options = options.as_array().into_iter().flatten().filter_map(|option| option.as_str());
-            doubts.push(Doubt::RuntimeOptions { options: options.map(str::to_owned).collect() });
-        }
+        doubts.extend(self.runtimes());
         if self.trials.done < self.trials.planned {
             doubts
                 .push(Doubt::Missing { trials: self.trials.planned - self.trials.done, planned: self.trials.planned });
@@ -278,6 +286,20 @@ impl Answer<'_> {
         }
         doubts
     }
+}
+
+/// Whether a place shows that a configuration without a price was judged.
+fn judges_unpriced(place: &WorkloadAnswer, name: &str) -> bool {
+    let is_offered = match &place.outcome {
+        AnswerOutcome::Run { same, .. } => place.outcome.may_run(name) || same.iter().any(|one| one == name),
+        AnswerOutcome::Between { configurations, .. } => configurations.iter().any(|one| one == name),
+        AnswerOutcome::Withheld { configurations } => configurations.iter().any(|(one, _)| one == name),
+        _ => false,
+    };
+    // Beside a bound throughput alone decides, too, where fewer than two have a price.
+    let is_closed = place.by == DecidedBy::Objective && place.load.is_some_and(|load| !is_open(load));
+    let priced = place.candidates.iter().filter(|c| c.usd_per_month.is_some()).count();
+    is_offered || place.by == DecidedBy::Throughput || (is_closed && priced < 2)
 }
 
 fn not_monotone(capacity: &Capacity) -> Option<Doubt> {

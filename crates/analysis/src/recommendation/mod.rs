@@ -55,8 +55,8 @@ pub struct Answer<'a> {
 impl Answer<'_> {
     /// The answer.
     pub fn recommendation(&self) -> Recommendation {
-        let not_considered = self.not_considered();
         let all = self.places();
+        let not_considered = self.not_considered(&all);
         let everywhere = agreement::everywhere(&all);
         let (status, run, reason) = self.verdict(&all, &everywhere);
         let repetitions = match reason {
@@ -193,7 +193,7 @@ impl Answer<'_> {
                     (Some(objectives), members) if objectives.has_bounds() => {
                         self.across(&self.names(members), |keeps| {
                             let members = self.kept(members, keeps);
-                            self.by_value_within(objectives, workload.clone(), load, &members, lost)
+                            self.by_value_within(objectives, workload.clone(), load, &members)
                         })
                     }
                     (_, [only]) if lost => self.only_one_left(workload, load, *only),

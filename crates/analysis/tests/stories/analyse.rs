@@ -5,7 +5,7 @@ use analysis::{
     Analysis, AnswerOutcome, Caution, Doubt, IntervalMethod, LimitKind, Metric, Provider, Reason, RunEvidence, Status,
     TrialMeasurement, ValueVerdict, Verdict, analyse,
 };
-use evidence::OperationKind;
+use evidence::{OperationKind, Runtime};
 use experiment::{Basis, ConfigurationMoney, CostLine, Money};
 
 fn analysis() -> Analysis {
@@ -188,13 +188,21 @@ fn a_run_without_trials_has_cells_without_figures() {
 fn options_that_a_runtime_adds_are_a_doubt() {
     let (job, trials) = (job(), trials());
     let mut added = run(&job, &trials);
-    added.environment["runtime_options"] = serde_json::json!(["TieredStopAtLevel=1"]);
     let doubts_of = |run: &RunEvidence<'_>| {
         let doubts = analyse(run).recommendation.doubts.into_iter();
-        doubts.filter(|doubt| matches!(doubt, Doubt::RuntimeOptions { .. })).collect::<Vec<_>>()
+        let is_of_runtime =
+            |doubt: &Doubt| matches!(doubt, Doubt::RuntimeOptions { .. } | Doubt::RuntimesDiffer { .. });
+        doubts.filter(is_of_runtime).collect::<Vec<_>>()
     };
     let options = vec!["TieredStopAtLevel=1".to_owned()];
-    assert_eq!(doubts_of(&added), [Doubt::RuntimeOptions { options }]);
+    let java = |options: &[String]| Runtime { name: "openjdk 17".to_owned(), options: options.to_vec() };
+    added.environment["runtimes"] = serde_json::json!({ "5.0.5": [java(&options)] });
+    assert_eq!(doubts_of(&added), [Doubt::RuntimeOptions { options: options.clone() }]);
+    // Resumed with what has none.
+    let runtimes = vec![java(&options), java(&[])];
+    added.environment["runtimes"] = serde_json::json!({ "5.0.5": runtimes });
+    let differ = Doubt::RuntimesDiffer { version: "5.0.5".to_owned(), runtimes };
+    assert_eq!(doubts_of(&added), [Doubt::RuntimeOptions { options }, differ]);
     assert_eq!(doubts_of(&run(&job, &trials)), Vec::new());
 }
 

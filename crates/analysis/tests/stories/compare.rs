@@ -1,7 +1,7 @@
 //! Two runs against each other.
 
 use crate::story::{Reported, job, measured, record, run};
-use analysis::{Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, compare};
+use analysis::{Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, Withheld, compare};
 
 /// Four repetitions of both cells; `io1` at `factor` times its throughput.
 fn trials(factor: f64) -> Vec<TrialMeasurement> {
@@ -68,6 +68,28 @@ fn single_repetitions_decide_no_gate_and_three_would() {
     let decided = Gate::parse("throughput < -5%").unwrap().decide(&comparison);
     assert_eq!(decided.outcome, GateOutcome::Inconclusive);
     assert_eq!(decided.would_decide_repetitions, Some(3));
+}
+
+/// A cell that the client limited in one run is compared all the same, with what is known of it.
+#[test]
+fn what_was_measured_instead_of_storage_stands_beside_a_change() {
+    let job = job();
+    let before = trials(1.0);
+    let saturated = |mut trial: TrialMeasurement| {
+        if trial.record.configuration == "io1-10000" {
+            let client = trial.record.client.as_mut().unwrap();
+            client.client_cpu_s = 0.99 * client.measured_s * f64::from(client.threads);
+        }
+        trial
+    };
+    let after: Vec<TrialMeasurement> = trials(1.0).into_iter().map(saturated).collect();
+    let comparison = compare(&run(&job, &before), &run(&job, &after));
+    let [of_before, of_after] = [&before, &after].map(|trials| analysis::analyse(&run(&job, trials)).cells);
+    for (cell, (in_before, in_after)) in comparison.cells.iter().zip(of_before.iter().zip(&of_after)) {
+        assert_eq!((cell.withheld_a, cell.withheld_b), (in_before.withheld, in_after.withheld), "{}", cell.cell);
+    }
+    assert_ne!(of_before[1].withheld, of_after[1].withheld);
+    assert_eq!(of_after[1].withheld, Some(Withheld::Client));
 }
 
 /// What one machine does against what another did says nothing about the change alone.

@@ -250,3 +250,26 @@ fn made_files_are_replaced_whole() {
     assert_eq!(fs::read(path).unwrap(), b"two");
     assert!(run.write_file("../outside", b"").is_err());
 }
+
+/// A run goes on with another Java, or with the same one in another script: both are kept, and what was there before is
+/// returned, so that it can be said.
+#[test]
+fn what_ran_a_version_before_a_resume_is_kept_beside_what_runs_it_now() {
+    let parent = tempfile::tempdir().unwrap();
+    let run = create(parent.path());
+    let java = |options: &[&str]| evidence::Runtime {
+        name: "openjdk version \"17\"".into(),
+        options: options.iter().map(|option| (*option).to_owned()).collect(),
+    };
+    let (plain, script) = (java(&[]), java(&["TieredStopAtLevel=1"]));
+    let of = |version: &str, runtime: &evidence::Runtime| vec![(version.to_owned(), runtime.clone())];
+    assert!(run.add_runtimes(&of("5.0.5", &script)).unwrap().is_empty());
+    // Of another batch of the same run.
+    let before = run.add_runtimes(&of("4.1.10", &plain)).unwrap();
+    assert_eq!(before.get("4.1.10"), None);
+    let before = run.add_runtimes(&of("5.0.5", &plain)).unwrap();
+    assert_eq!(before["5.0.5"], [script.clone()]);
+    run.add_runtimes(&of("5.0.5", &plain)).unwrap();
+    let kept = evidence::runtimes(&run.environment().unwrap());
+    assert_eq!((&kept["5.0.5"], &kept["4.1.10"]), (&vec![script, plain.clone()], &vec![plain]));
+}

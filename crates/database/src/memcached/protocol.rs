@@ -90,7 +90,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let (name, value) = stat.ok_or_else(|| unexpected(&line))?;
             stats.insert(name.to_owned(), value.to_owned());
         }
-        Err(unexpected("more statistics than memcached has"))
+        Err(invalid(format!("memcached answered with more than {MOST_STATS} statistics")))
     }
 
     async fn send(&mut self, request: &[u8]) -> io::Result<()> {
@@ -103,7 +103,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         (&mut self.0).take(LINE_MOST_BYTES).read_line(&mut line).await?;
         match line.strip_suffix("\r\n") {
             Some(whole) => Ok(whole.to_owned()),
-            None if line.len() as u64 == LINE_MOST_BYTES => Err(unexpected("a line without an end")),
+            None if line.len() as u64 == LINE_MOST_BYTES => {
+                Err(invalid(format!("memcached answered with a line of more than {LINE_MOST_BYTES} bytes")))
+            }
             None => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
@@ -116,7 +118,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
 /// An answer that is none to what was asked, such as `SERVER_ERROR out of memory storing object`.
 fn unexpected(line: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("memcached answered {line:?}"))
+    invalid(format!("memcached answered {line:?}"))
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 #[cfg(test)]
@@ -159,11 +165,11 @@ mod tests {
             assert_eq!(get(&format!("{line}\r\n")), Err(format!("memcached answered {line:?}")));
         }
         let endless = "x".repeat(2 * LINE_MOST_BYTES as usize);
-        assert_eq!(get(&endless), Err("memcached answered \"a line without an end\"".to_owned()));
+        assert_eq!(get(&endless), Err("memcached answered with a line of more than 1024 bytes".to_owned()));
         let stats = "STAT a 1\r\n".repeat(MOST_STATS + 1);
         let stats = answered(&stats, async |node: &mut Connection| node.stats().await);
         let said = stats.map_err(|error| error.to_string());
-        assert_eq!(said, Err("memcached answered \"more statistics than memcached has\"".to_owned()));
+        assert_eq!(said, Err("memcached answered with more than 1000 statistics".to_owned()));
     }
 
     #[test]

@@ -41,6 +41,12 @@ pub struct BasisArgs {
 impl BasisArgs {
     /// The basis; whether its values are possible is checked when something is priced.
     pub fn basis(&self) -> Result<Basis, Failure> {
+        let names = self.stated_price.iter().map(|(name, _)| name);
+        for (at, name) in names.clone().enumerate() {
+            if names.clone().take(at).any(|earlier| earlier.eq_ignore_ascii_case(name)) {
+                return Err(Failure::input(format!("--stated-price states {name} twice")));
+            }
+        }
         Ok(Basis {
             hours_per_month: self.hours_per_month,
             purchase: self.purchase.parse::<Purchase>().map_err(Failure::input)?,

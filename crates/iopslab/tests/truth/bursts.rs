@@ -84,6 +84,12 @@ fn an_objective_is_not_met_on_credits() {
     let analysis = demand.analysis();
     assert!(asked(&analysis) > 600.0);
     assert_eq!(analysis.recommendation.status, Status::NotDecided);
+    // Nor do so many of them carry it.
+    let fleet = |name: &str| {
+        let mut candidates = analysis.recommendation.places[0].candidates.iter();
+        candidates.find(|c| c.configuration == name).unwrap().fleet
+    };
+    assert!(fleet("gp2").is_none() && fleet("io1").is_some(), "{:?}", analysis.recommendation.places);
 }
 
 /// What is under way when credits end waits longer, and nothing stands still; a stop before that, or after it, is

@@ -18,15 +18,16 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others: Vec<String> = others.map(|c| clause(analysis, c)).collect();
     let is_demand = !place.candidates.is_empty();
     let claim = match (is_demand, ours.usd_per_month) {
-        (true, Some(_)) => format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis)),
-        (true, None) => format!("it carries the demand with headroom at {}", bounds(analysis)),
-        (false, price) => {
+        (true, Some(_)) if !others.is_empty() => {
+            format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis))
+        }
+        (true, _) => format!("it carries the demand with headroom at {}", bounds(analysis)),
+        (false, _) => {
             let most = match place.outcome.any().is_empty() {
                 true => "it carries the most",
                 false => "no other hardware carries as much",
             };
-            let money = price.map_or("", |_| " for its money");
-            format!("{most}{money} at {}", bounds(analysis))
+            format!("{most}{} at {}", for_money(analysis, place), bounds(analysis))
         }
     };
     let numbers = std::iter::once(format!("{} operations/s{price}", rate(ours))).chain(others);
@@ -50,7 +51,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
                 );
             }
             let what = match place.candidates.is_empty() {
-                true => "which carries more for its money is not shown".to_owned(),
+                true => format!("which carries more{} is not shown", for_money(analysis, place)),
                 false => whether(place, configurations),
             };
             format!(
@@ -70,6 +71,13 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             format!("{what}: {}", all.join("; "))
         }
     }
+}
+
+/// ` for its money`, where two have a price; else what is carried decides alone.
+fn for_money(analysis: &Analysis, place: &WorkloadAnswer) -> &'static str {
+    let own = analysis.capacities.iter().filter(|c| c.workload == place.workload);
+    let priced = own.filter(|c| c.usd_per_month.is_some() && c.outcome != CapacityOutcome::NotMeasured);
+    if priced.count() >= 2 { " for its money" } else { "" }
 }
 
 /// Which of the contenders are not shown to carry the demand, and which are.
@@ -175,7 +183,8 @@ fn steps(analysis: &Analysis) -> Vec<String> {
             let ((cheap, low_usd, low), (dear, high_usd, high)) = (pair[0], pair[1]);
             let (usd, more) = (high_usd - low_usd, high - low);
             // Apart by more than what is not known of them.
-            let is_shown = dear.low_ops_per_s > cheap.high_ops_per_s;
+            let most = cheap.utmost_ops_per_s(analysis.scale).zip(dear.low_ops_per_s);
+            let is_shown = most.is_some_and(|(most, least)| least > most);
             let at = when(analysis.workloads.len() != 1, || format!(" under {}", workload.name));
             sentences.push(if is_shown && usd <= 0.0 {
                 format!(

@@ -172,6 +172,11 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
              where the CPU is the limit. A Java by its own program (JAVA_HOME) adds none.",
             listed(options)
         ),
+        Doubt::RuntimesDiffer { version, runtimes } => format!(
+            "Not all trials of {version} ran on the same: {}. Hosts differ in it, or the run was resumed with another; \
+             differences between trials may be those of the two.",
+            listed(runtimes)
+        ),
         Doubt::Scale { scale } => {
             format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
         }

@@ -15,12 +15,13 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
         return "it meets the objective in every place".to_owned();
     };
     let others = || all.iter().filter(|one| one.configuration != run);
-    let is_only = others().all(|one| one.meets == Meets::No);
+    let is_alone = all.len() == 1;
+    let is_only = !is_alone && others().all(|one| one.meets == Meets::No);
     let bounds = bounds(analysis, true);
     let claim = match (is_only, ours.usd_per_month) {
         (true, _) => format!("it is the only one that {bounds}"),
-        (false, Some(_)) => format!("it is the cheapest that {bounds}"),
-        (false, None) => format!("it {bounds}"),
+        (false, Some(_)) if !is_alone => format!("it is the cheapest that {bounds}"),
+        _ => format!("it {bounds}"),
     };
     let cost = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);
     let misses = others().filter(|one| one.meets == Meets::No && (is_only || cost(one) <= cost(ours)));
@@ -42,7 +43,9 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
 pub fn open(analysis: &Analysis) -> Option<String> {
     let all = &analysis.recommendation.everywhere;
     let sure = all.iter().position(|one| one.meets == Meets::Yes);
-    let before = &all[..sure.map_or(all.len(), |sure| sure)];
+    // Without prices none of them is before another.
+    let by_price = all.iter().any(|one| one.usd_per_month.is_some() && one.meets != Meets::No);
+    let before = &all[..sure.filter(|_| by_price).unwrap_or(all.len())];
     let open: Vec<&OverallCandidate> = before.iter().filter(|one| one.meets == Meets::NotDecided).collect();
     if open.is_empty() {
         return None;
@@ -51,7 +54,8 @@ pub fn open(analysis: &Analysis) -> Option<String> {
         let (place, candidate) = worst(analysis, one)?;
         let reason = match objective::withheld(analysis, place, &one.configuration) {
             Some(why) => doubts::withheld(analysis, &[(one.configuration.clone(), why)]),
-            None => numbers(analysis, place, candidate, &|meets| meets != Meets::Yes),
+            None if place.by == DecidedBy::Capacity => capacity::carried(analysis, place, &one.configuration),
+            None => objective::open_parts(analysis, place, candidate).join(", "),
         };
         Some(format!("{}{} ({reason})", one.configuration, at(analysis, place)))
     };

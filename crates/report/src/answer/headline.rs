@@ -119,7 +119,10 @@ fn reason<'a>(
                 Some(step) => gains.push(step),
                 None => match step_above(analysis, place, run) {
                     Some(step) => above.push(step),
-                    None => others.push(clause((CHEAPEST.to_owned(), String::new()))),
+                    None => others.push(clause((
+                        format!("{}, and nothing more expensive gives more for its money", cheapest(analysis, run)),
+                        String::new(),
+                    ))),
                 },
             },
         }
@@ -137,7 +140,7 @@ fn reason<'a>(
     if !above.is_empty() {
         let next: Vec<String> =
             steps::alike(above).iter().map(|group| steps::sentence(analysis, group, with_places)).collect();
-        clauses.push(format!("no other costs less, and {}", next.join("; ")));
+        clauses.push(format!("{}, and {}", cheapest(analysis, run), next.join("; ")));
     }
     clauses.extend(joined(others, with_places && places.len() > 1));
     clauses.join("; ")
@@ -146,8 +149,14 @@ fn reason<'a>(
 /// Said where no other is left.
 const ONLY_ONE: &str = "it is the only configuration that lost no acknowledged write";
 
-/// Said of the cheapest where no step up can be shown.
-const CHEAPEST: &str = "no other costs less, and nothing more expensive gives more for its money";
+/// Said of the cheapest of those that were judged.
+fn cheapest(analysis: &Analysis, run: &str) -> &'static str {
+    let usd = baseline::usd(analysis, run).unwrap_or(0.0);
+    match analysis.configurations.iter().any(|c| c.usd_per_month.is_some_and(|other| other < usd)) {
+        true => "no other that was judged costs less",
+        false => "no other costs less",
+    }
+}
 
 /// One text for each claim, with the numbers of its places.
 fn joined(clauses: Vec<Clause>, with_places: bool) -> Vec<String> {
@@ -202,12 +211,16 @@ fn fastest(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     });
     let same = match &place.outcome {
         AnswerOutcome::Run { configuration, same, .. } if configuration == run && !same.is_empty() => {
-            format!(" ({} gives the same within {})", listed(same), given_percent(analysis.margin))
+            let give = if same.len() == 1 { "gives" } else { "give" };
+            format!(" ({} {give} the same within {})", listed(same), given_percent(analysis.margin))
         }
         _ => String::new(),
     };
-    let fastest = match place.outcome.any() {
-        [] => "it has the highest throughput",
+    let any = place.outcome.any();
+    let is_other = |name: &String| !any.contains(name);
+    let fastest = match &place.outcome {
+        _ if any.is_empty() => "it has the highest throughput",
+        AnswerOutcome::Run { same, .. } if same.iter().any(is_other) => "no other hardware has a higher throughput",
         _ => "no other hardware has its throughput",
     };
     let claim = format!("{fastest}, and prices are missing, so that cost does not count");

@@ -137,6 +137,21 @@ pub fn parts(
     all
 }
 
+/// What is open of a candidate: the parts that are not decided. What it misses while this machine held it back it might
+/// meet where it is bought.
+pub fn open_parts(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate) -> Vec<String> {
+    let mut cells = analysis.cells_at(&place.workload, place.load);
+    let held_back = cells.find_map(|c| c.limited_here.filter(|_| c.configuration == candidate.configuration));
+    match held_back.filter(|_| candidate.checks.iter().any(|check| check.meets == Meets::No)) {
+        Some(by) => {
+            let mut all = parts(analysis, place, candidate, &|m| m != Meets::Yes);
+            all.push(format!("while this machine's {} limited it", by.words()));
+            all
+        }
+        None => parts(analysis, place, candidate, &|m| m == Meets::NotDecided),
+    }
+}
+
 /// Why a place says to run this, and the numbers that show it: `it is the cheapest that keeps p99 at most 10 ms at
 /// 5,000/s`, `read p99 8.10 ms (7.40 to 8.90); gp2-960 does not (read p99 52.0 ms)`.
 pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, String) {
@@ -144,16 +159,21 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
         return ("it meets the objective".to_owned(), String::new());
     };
     let others: Vec<&Candidate> = place.candidates.iter().filter(|c| c.configuration != run).collect();
-    let is_only = others.iter().all(|c| c.meets == Meets::No);
+    let is_only = !others.is_empty() && others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
     let bounds = bounds_here(analysis, place, !by_value);
+    // Throughput alone decides where no two have a price.
+    let is_priced = |c: &&Candidate| c.usd_per_month.is_some();
+    let by_money = is_priced(&ours) && place.candidates.iter().filter(is_priced).count() >= 2;
+    let money = when(by_money, || " for its money".to_owned());
     let claim = match (is_only, by_value, ours.usd_per_month) {
         (true, _, _) => format!("it is the only one that {bounds}"),
+        _ if others.is_empty() => format!("it {bounds}"),
         (_, true, _) => {
             let bounds = bounds.replace("keeps ", "keep ").replace("carries ", "carry ").replace("meets ", "meet ");
             match place.outcome.any().is_empty() {
-                true => format!("it gives the most throughput for its money of all that {bounds}"),
-                false => format!("no other hardware gives as much throughput for its money of all that {bounds}"),
+                true => format!("it gives the most throughput{money} of all that {bounds}"),
+                false => format!("no other hardware gives as much throughput{money} of all that {bounds}"),
             }
         }
         (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),
@@ -168,7 +188,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
 }
 
 /// A closed loop with bounds: among those that meet them, throughput for money decides.
-fn is_by_value(place: &WorkloadAnswer) -> bool {
+pub fn is_by_value(place: &WorkloadAnswer) -> bool {
     place.by == DecidedBy::Objective && matches!(place.load, Some(analysis::LoadLevel::Concurrency(_)))
 }
 
@@ -216,10 +236,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         .iter()
         .filter(|c| why_withheld(c).is_none())
         .take(MISSES)
-        .map(|c| {
-            let numbers = parts(analysis, place, c, &|m| m == Meets::NotDecided);
-            format!("{} ({})", c.configuration, numbers.join(", "))
-        })
+        .map(|c| format!("{} ({})", c.configuration, open_parts(analysis, place, c).join(", ")))
         .collect();
     if withheld.is_empty() && !open.is_empty() && open.iter().all(|c| is_range(analysis, place, &c.configuration)) {
         return format!("{TOO_FEW}; observed: {}", listed(&measured));
@@ -236,7 +253,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         ([], _) | (_, true) => String::new(),
         ([only], _) => {
             let reason = match withheld.is_empty() {
-                true => parts(analysis, place, only, &|m| m == Meets::NotDecided).join(", "),
+                true => open_parts(analysis, place, only).join(", "),
                 false => reasons.join("; "),
             };
             format!("whether {} {} is not shown: {reason}{of_model}", only.configuration, bounds(place, true))

@@ -1,6 +1,6 @@
 //! Steps of money in words: what a more expensive configuration gives for its price.
 
-use analysis::{Analysis, AnswerOutcome, Status, ValueOfMoney, ValueVerdict, grouped};
+use analysis::{Analysis, AnswerOutcome, DecidedBy, Status, ValueOfMoney, ValueVerdict, grouped};
 
 use super::{doubts, durability, places, ratio};
 use crate::figures::{given_percent, number, several, when};
@@ -136,7 +136,12 @@ pub fn sentences(analysis: &Analysis, reported: &[&ValueOfMoney]) -> Vec<String>
             several((groups.len() - SHOWN) as u64, "step")
         ));
     }
-    let is_beaten = |s: &&ValueOfMoney| s.verdict == ValueVerdict::NotWorthIt;
+    // Among what is shown to miss a bound something may give more for its money than what is run.
+    let is_by_value = |s: &ValueOfMoney| {
+        let mut places = analysis.recommendation.places.iter();
+        places.any(|p| p.workload == s.workload && p.load == Some(s.load) && p.by == DecidedBy::Value)
+    };
+    let is_beaten = |s: &&ValueOfMoney| s.verdict == ValueVerdict::NotWorthIt && is_by_value(s);
     let all = || groups.iter().flatten().copied().chain(reported.iter().copied());
     if let Some(run) = &analysis.recommendation.run
         && all().any(|s| is_beaten(&s) && s.to != *run)

@@ -142,6 +142,11 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         (None, DecidedBy::Throughput) => ranking(analysis, place, configurations),
         _ => String::new(),
     };
+    let is_cheapest_asked = place.by == DecidedBy::Objective && !objective::is_by_value(place);
+    if is_cheapest_asked && open.is_empty() {
+        let bounds = objective::bounds_here(analysis, place, true);
+        return format!("each of {names} {bounds}, and what they cost is not known");
+    }
     let margin = given_percent(analysis.margin);
     if *break_even {
         return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");

@@ -33,6 +33,9 @@ fn compared(comparison: &Comparison) -> Section<'_> {
     if let Some((a, b)) = comparison.scales_differ {
         section = section.paragraph(format!("Note: {}.", words::scales(a, b)));
     }
+    if let Some(withheld) = words::withheld(comparison) {
+        section = section.paragraph(format!("Note: {withheld}."));
+    }
     for gate in &comparison.gates {
         let outcome = Text::from("Gate ").then(code(&*gate.expression)).then(": ").then(strong(words::outcome(gate)));
         section = section.paragraph(outcome).list(words::reasons(gate));

@@ -1,14 +1,17 @@
 //! What a comparison says, in words for both forms.
 
-use analysis::{Change, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict};
+use analysis::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict, grouped};
 
-use crate::figures::{ms, number, several_of};
+use crate::cache_curve::instead;
+use crate::figures::{listed, ms, number, several, several_of, when};
 use crate::labels;
 
 /// Metrics with a table.
 pub const SHOWN: [Metric; 3] = [Metric::Throughput, Metric::Mean, Metric::P99];
 /// Longest list of differing settings that is shown; the JSON document has all.
 pub const DIFFERENCES_SHOWN: usize = 12;
+/// Cells that are named for one reason; the JSON document has all.
+const CELLS_SHOWN: usize = 3;
 /// Differing host facts that a gate names; the list of differences has all.
 const FACTS_SHOWN: usize = 3;
 
@@ -32,6 +35,30 @@ pub fn scales(a: f64, b: f64) -> String {
         labels::scale(a),
         labels::scale(b)
     )
+}
+
+/// Of which cells something else was measured than their storage, in which run, and what; `None` where of none.
+pub fn withheld(comparison: &Comparison) -> Option<String> {
+    let of_cell = |cell: &CellChange| {
+        let both = [(&comparison.a, cell.withheld_a), (&comparison.b, cell.withheld_b)];
+        both.map(|(run, why)| Some(((instead(&why?), run.as_str()), cell.cell.clone())))
+    };
+    let groups = grouped(comparison.cells.iter().flat_map(of_cell).flatten());
+    let clauses: Vec<String> = groups
+        .iter()
+        .map(|((why, run), cells)| {
+            let shown: Vec<&String> = cells.iter().take(CELLS_SHOWN).collect();
+            let more = cells.len() - shown.len();
+            let more = when(more > 0, || format!(" and {} more", several(more as u64, "cell")));
+            format!("{why} in {run} ({}{more})", listed(shown))
+        })
+        .collect();
+    (!clauses.is_empty()).then(|| {
+        format!(
+            "not all figures are those of the storage in its sustained state, and changes of these are none of it: {}",
+            clauses.join("; ")
+        )
+    })
 }
 
 /// How a gate ended.

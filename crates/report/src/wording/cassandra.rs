@@ -12,6 +12,16 @@ use super::amounts::{Words, percent};
 use crate::figures::{MIB, bytes, number, whole};
 
 pub fn code_not_warm(of: &CodeNotWarm) -> Words {
+    if of.volume_was_limit {
+        // The same for all trials, so that it is said once.
+        let message = "The database was still compiling its code, or nobody saw that it was not. A volume at its limit \
+                       gives what it gives all the same; latencies may be longer for it.";
+        return (
+            message.to_owned(),
+            "Throughput is that of the volume. For latencies lengthen [load] warmup_s until the compilers use less \
+             than 5 % (compiler_cpu_s beside process_cpu_s in the trial's host samples).",
+        );
+    }
     let message = match of.compiler_share {
         Some(share) => {
             let why = match of.preparation_ended_early {

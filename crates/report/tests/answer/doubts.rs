@@ -3,7 +3,7 @@
 use analysis::{
     AnswerOutcome, Candidate, Check, Criterion, DecidedBy, DiskTooSmall, Doubt, Finding, GainAboveResource,
     GainBecause, GainExplained, LimitKind, Meets, MissesInModel, NotConsidered, NotJudged, PageCacheKeeps, Range, Rule,
-    Scope,
+    Runtime, Scope,
 };
 use report::{TerminalOptions, answer, html, markdown, terminal};
 
@@ -43,6 +43,21 @@ fn options_that_a_java_adds_are_named() {
         said(&analysis).doubts[0],
         "What ran the database adds options of its own (TieredStopAtLevel=1): production without them may do \
          otherwise, above all where the CPU is the limit. A Java by its own program (JAVA_HOME) adds none."
+    );
+}
+
+/// A run that was resumed with the same Java in another script.
+#[test]
+fn what_ran_a_version_before_and_after_a_resume_is_named() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    let java = |options: Vec<String>| Runtime { name: "openjdk 17".to_owned(), options };
+    let runtimes = vec![java(Vec::new()), java(vec!["TieredStopAtLevel=1".to_owned()])];
+    analysis.recommendation.doubts = vec![Doubt::RuntimesDiffer { version: "5.0.5".to_owned(), runtimes }];
+    assert_eq!(
+        said(&analysis).doubts[0],
+        "Not all trials of 5.0.5 ran on the same: openjdk 17 and openjdk 17 with options of its own \
+         (TieredStopAtLevel=1). Hosts differ in it, or the run was resumed with another; differences between trials \
+         may be those of the two."
     );
 }
 

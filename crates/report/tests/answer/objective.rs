@@ -1,8 +1,8 @@
 //! What an objective asks for, or a rate without one.
 
 use analysis::{
-    AnswerOutcome, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, LatencyFigure, Meets, OperationKind, Range,
-    Reason, Status,
+    AnswerOutcome, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, LatencyFigure, Meets, OfThisMachine,
+    OperationKind, Range, Reason, Status,
 };
 
 use serde_json::json;
@@ -102,6 +102,51 @@ fn a_bound_that_a_model_misses_by_less_than_its_scale_is_not_decided() {
     // What is open at full scale is open because of its interval.
     analysis.scale = 1.0;
     assert!(!said(&analysis).headline().contains("model"));
+}
+
+/// No configuration has a price, so that nothing is the most for its money.
+#[test]
+fn within_bounds_of_a_closed_loop_money_is_named_where_there_is_some() {
+    let headline = |usd: Option<f64>| {
+        let mut analysis = with(DecidedBy::Objective, run("gp3"));
+        let of = |name: &str, p99_ms: [f64; 3], meets: Meets| Candidate {
+            usd_per_month: usd,
+            ..candidate(name, 0.0, p99_ms, meets)
+        };
+        analysis.recommendation.places[0].candidates = vec![
+            of("gp2", [520.0, 500.0, 540.0], Meets::No),
+            of("gp3", [8.1, 7.4, 8.9], Meets::Yes),
+            of("io2", [4.0, 3.8, 4.2], Meets::Yes),
+        ];
+        said(&analysis).headline()
+    };
+    let (priced, unpriced) = (headline(Some(500.0)), headline(None));
+    assert!(priced.starts_with("Run gp3: it gives the most throughput for its money of all that keep p99"), "{priced}");
+    assert!(unpriced.starts_with("Run gp3: it gives the most throughput of all that keep p99"), "{unpriced}");
+}
+
+/// What a CPU of this machine held back misses the bound here, and might keep it on more: its figures stood in no
+/// sentence, and the headline ended behind a colon.
+#[test]
+fn what_this_machine_held_back_is_named_where_it_misses_a_bound() {
+    let between = AnswerOutcome::Between {
+        configurations: vec!["gp2".into()],
+        break_even: false,
+        alike: Vec::new(),
+        repetitions: None,
+    };
+    let mut analysis = with(DecidedBy::Objective, between);
+    analysis.scale = 1.0;
+    let mut missed = candidate("gp2", 500.0, [52.0, 50.0, 54.0], Meets::No);
+    missed.meets = Meets::NotDecided;
+    analysis.recommendation.places[0].candidates = vec![missed];
+    let own = analysis.cells.iter_mut().filter(|c| c.configuration == "gp2");
+    own.for_each(|cell| cell.limited_here = Some(OfThisMachine::Cpu));
+    assert_eq!(
+        said(&analysis).headline(),
+        "Not decided: whether gp2 keeps p99 at most 10 ms at 100 in flight is not shown: read p99 52.0 ms (50.0 to \
+         54.0), while this machine's CPU limited it."
+    );
 }
 
 /// A rate that was held is the least of a capacity, and the answer names the rate that would show the demand.

@@ -70,3 +70,18 @@ fn hardware_comes_first_and_then_any_of_its_settings() {
         ]
     );
 }
+
+/// Other hardware has the same throughput, and says so in brackets: that none has it would be false.
+#[test]
+fn other_hardware_with_the_same_throughput_is_not_denied() {
+    let headline = |same: Vec<String>| {
+        let settings = OtherSettings { any: vec!["gp3_a".into()], ..OtherSettings::default() };
+        let outcome = AnswerOutcome::Run { configuration: "gp3".into(), same, settings: Some(settings) };
+        said(&with(DecidedBy::Throughput, outcome)).headline()
+    };
+    let alone = headline(vec!["gp3_a".into()]);
+    assert!(alone.contains("no other hardware has its throughput, and prices are missing"), "{alone}");
+    let both = headline(vec!["gp3_a".into(), "io2".into()]);
+    assert!(both.contains("no other hardware has a higher throughput, and prices are missing"), "{both}");
+    assert!(both.contains("(gp3_a and io2 give the same within 5 %)"), "{both}");
+}

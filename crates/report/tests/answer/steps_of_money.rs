@@ -98,6 +98,33 @@ fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
     );
 }
 
+/// A cheaper one has no valid trial: what it would do nobody knows, and that nothing costs less would be false.
+#[test]
+fn the_cheapest_that_was_judged_need_not_be_the_cheapest() {
+    let headline = |cheaper: bool| {
+        let mut analysis = with(DecidedBy::Value, run("gp2"));
+        analysis.value_of_money.clear();
+        let other = analysis.configurations.iter_mut().find(|c| c.name == "gp3").unwrap();
+        other.usd_per_month = Some(if cheaper { 400.0 } else { 750.0 });
+        said(&analysis).headline()
+    };
+    let all = "and nothing more expensive gives more for its money.";
+    assert_eq!(headline(false), format!("Run gp2: no other costs less, {all}"));
+    assert_eq!(headline(true), format!("Run gp2: no other that was judged costs less, {all}"));
+}
+
+/// What misses a bound may give more for its money than what is run.
+#[test]
+fn more_of_what_is_run_is_no_advice_where_a_bound_decided() {
+    let is_advised = |by: DecidedBy| {
+        let mut analysis = with(by, run("gp3"));
+        step(&mut analysis, 0, "gp2", 2.0, 1.5, ValueVerdict::WorthIt);
+        step(&mut analysis, 1, "gp3", 1.2, 1.33, ValueVerdict::NotWorthIt);
+        said(&analysis).sentences.iter().any(|s| s.contains("more of gp3 buys more for the money"))
+    };
+    assert!(is_advised(DecidedBy::Value) && !is_advised(DecidedBy::Objective));
+}
+
 /// 16,000 IOPS behind 125 MiB/s: at 16 KiB a read half of them are never used.
 #[test]
 fn iops_that_were_paid_and_not_used_are_reported() {

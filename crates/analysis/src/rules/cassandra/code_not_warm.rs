@@ -15,6 +15,8 @@ pub struct CodeNotWarm {
     pub threshold: f64,
     /// Whether the preparation ended by its time bound before the code was compiled.
     pub preparation_ended_early: bool,
+    /// Whether a volume was the limit of its cell, so that its throughput does not depend on this.
+    pub volume_was_limit: bool,
 }
 
 /// Compilers used more than this share of the database's CPU time in the window (practice). A Cassandra whose code is
@@ -37,8 +39,13 @@ pub(crate) fn finding(trial: &TrialMeasurement) -> Option<Seen<CodeNotWarm>> {
             return None;
         }
         let is_cold = share.map_or(ended_early, |share| share > COMPILER_SHARE_MAX);
-        let figures =
-            CodeNotWarm { compiler_share: share, threshold: COMPILER_SHARE_MAX, preparation_ended_early: ended_early };
+        let figures = CodeNotWarm {
+            compiler_share: share,
+            threshold: COMPILER_SHARE_MAX,
+            preparation_ended_early: ended_early,
+            // Known once the limit of the cell is.
+            volume_was_limit: false,
+        };
         is_cold.then_some((share.unwrap_or(0.0), figures))
     })
 }
