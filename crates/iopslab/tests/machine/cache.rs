@@ -18,8 +18,7 @@ records = 100_000
 [[configuration]]
 name = "slow"
 instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 100, mib_per_s = 100, size_gib = 2 }
-commitlog_volume = { iops = 3000, mib_per_s = 100, size_gib = 2 }
+data_volume = { iops = 60, mib_per_s = 100, size_gib = 2 }
 memory_limit_gib = 8
 
 [[workload]]
@@ -28,9 +27,9 @@ read = 1.0
 distribution = "uniform"
 
 [load]
-concurrency = [16]
+concurrency = [4]
 cache = ["cold", "warm"]
-rest_max_s = 12
+rest_max_s = 3
 warmup_s = 2
 duration_s = 5
 repetitions = 1
@@ -50,7 +49,7 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     println!("{:#}", analysis["cache_effects"]);
 
     // Pages are where the database's limit sees them: all of the data set, and no more than there is.
-    let warm = lab.record("slow.reads-warm.c16", "1");
+    let warm = lab.record("slow.reads-warm.c4", "1");
     assert_eq!(warm["status"], "valid", "{warm:#}");
     let warmed = &warm["nodes"][0]["warmed"];
     let bytes = |of: &Value| of.as_u64().unwrap();
@@ -59,7 +58,7 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert!(100 * bytes(&warmed["bytes"]) > 99 * bytes(&warmed["of_bytes"]), "{warmed}");
     assert!(bytes(&warmed["bytes"]) > 100_000_000, "{warmed}");
     assert!(bytes(&warmed["cached_bytes"]) >= bytes(&warmed["bytes"]), "{warmed}");
-    assert!(lab.record("slow.reads-cold.c16", "1")["nodes"][0]["warmed"].is_null());
+    assert!(lab.record("slow.reads-cold.c4", "1")["nodes"][0]["warmed"].is_null());
 
     let effects = analysis["cache_effects"].as_array().unwrap();
     assert_eq!(effects.len(), 1);
@@ -93,8 +92,9 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         .replace("name = \"warmth\"", "name = \"ratios\"")
         .replace("cache = [\"cold\", \"warm\"]\n", "")
         .replace("page_cache_mib = 256\n", "volumes = \"served\"\n")
-        .replace("iops = 100,", "iops = 500,")
-        .replace("rest_max_s = 12", "rest_max_s = 90")
+        .replace("iops = 60,", "iops = 500,")
+        .replace("concurrency = [4]", "concurrency = [16]")
+        .replace("rest_max_s = 3", "rest_max_s = 90")
         + "\n[sweep]\ncache_ratio = [0.5, 1.5]\n";
     lab.write("ratios.toml", &swept);
     let analysis = lab.exits(0, &["run", "ratios.toml", "--format", "json"]).json();
@@ -146,7 +146,7 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
     assert_eq!(pids.len(), 1, "{pids:?}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
     assert!(run.wait().unwrap().success(), "{}", lab.stderr_so_far());
-    let trial = lab.record("slow.reads.c16", "1");
+    let trial = lab.record("slow.reads.c4", "1");
     assert_eq!(trial["cause"], "database_ended", "{trial:#}");
     let reason = trial["reason"].as_str().unwrap();
     assert!(reason.starts_with("Cassandra ended during the trial"), "{reason}");

@@ -58,13 +58,15 @@ page_cache_mib = 64
 "#;
 
 /// [`SMALL`] with its fast configuration alone, without a volume for the commit log, for what is not about volumes
-/// (each is probed for four seconds), and without rest, for what is not about figures.
+/// (each is probed for four seconds), and without rest and at a low rate, for what is not about figures.
 fn fast_alone(repetitions: u32) -> String {
     let (slow, fast) = (SMALL.find("[[configuration]]"), SMALL.rfind("[[configuration]]"));
     let text = [&SMALL[..slow.unwrap()], &SMALL[fast.unwrap()..]].concat();
     let lines = text.lines().filter(|line| !line.starts_with("commitlog_volume"));
     let text = lines.map(|line| format!("{line}\n")).collect::<String>();
-    text.replace("rest_max_s = 1", "rest_max_s = 0").replace("repetitions = 1", &format!("repetitions = {repetitions}"))
+    text.replace("rest_max_s = 1", "rest_max_s = 0")
+        .replace("concurrency = [16]", "rate = [100]")
+        .replace("repetitions = 1", &format!("repetitions = {repetitions}"))
 }
 
 /// The same where what is begun is the question, not what it does then.
@@ -155,6 +157,7 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     let lab = Laboratory::on_machine(Share::Half);
     let text = fast_alone(1)
         .replace("iops = 4500", "iops = 300")
+        .replace("rate = [100]", "concurrency = [16]")
         .replace("read = 0.9\nupdate = 0.1", "read = 0.5\nupdate = 0.5")
         .replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
     lab.write("served.toml", &text);
@@ -386,7 +389,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     let lab = Laboratory::on_machine(Share::Half);
     // One process can serve all of them.
     let short = short(1);
-    let four = short.replace("concurrency = [16]", "concurrency = [1, 2, 3, 4]");
+    let four = short.replace("rate = [100]", "rate = [25, 50, 75, 100]");
     lab.write("small.toml", &short);
     lab.write("impatient.toml", &(four + "start_timeout_s = 2\n"));
     let kept = std::fs::read_dir(lab.work().join("snapshots"));

@@ -53,9 +53,9 @@ for_s = 6
 
 [load]
 clients = 2
-concurrency = [4]
+rate = [150]
 request_timeout_s = 4
-rest_max_s = 1
+rest_max_s = 0
 warmup_s = 3
 duration_s = 26
 repetitions = 1
@@ -111,7 +111,7 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
 
-    let trial = |configuration: &str| -> PathBuf { run.join(format!("trials/{configuration}.mixed.c4/1")) };
+    let trial = |configuration: &str| -> PathBuf { run.join(format!("trials/{configuration}.mixed.p150/1")) };
     for configuration in ["one-replica", "three-replicas"] {
         let record = json(&trial(configuration).join("trial.json"));
         // The third node stood still for two seconds, and answered again on its own.
