@@ -54,7 +54,16 @@ class Refused(EC2ClientError):
 
 
 def log_requests(path):
-    call_action = BaseResponse.call_action
+    answer = BaseResponse.call_action
+
+    def call_action(self):
+        if not account.is_change(self._get_action()):
+            return answer(self)
+        account.change()
+        try:
+            return answer(self)
+        finally:
+            account.change()
 
     def logged(self):
         if account.is_own(self.access_key):
