@@ -5,9 +5,10 @@ use analysis::{Gate, GateOutcome, ValueVerdict, compare};
 
 use crate::story::{Story, each_seed, evidence, iops, is_shown, measured, noisy, over_seeds, priced, share};
 
-/// Experiments for a rate: (short, whole). What the short ones still find: of 12, 20 and 40 experiments 3, 4 and 7 that
-/// are wrong are more than [`at_most`] allows where 5 % may be. Where 40 % are wrong, that comes about in 92, 98 and more
-/// than 99 of 100 (binomial).
+/// Experiments for a rate: (short, whole).
+///
+/// What the short ones still find: of 12, 20 and 40 experiments 3, 4 and 7 that are wrong are more than [`at_most`]
+/// allows where 5 % may be. Where 40 % are wrong, that comes about in 92, 98 and more than 99 of 100 (binomial).
 pub fn seeds(short: u64, whole: u64) -> u64 {
     if is_whole() { whole } else { short }
 }
