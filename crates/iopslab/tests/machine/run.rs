@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::counts;
 use crate::support::{Exits, Laboratory, conformance, databases, json, lane::Share, wait_for};
 
 /// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache
@@ -100,6 +101,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
 
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
+    counts::are_reported(cells.iter().find(|c| c["configuration"] == "fast").unwrap(), &run);
     // One process has served both, on volumes that turned from those of one configuration into those of the other; each
     // trial began with the data set as it was loaded, and was brought to rest.
     let records: Vec<Value> = lab.trials().iter().map(|(cell, block)| lab.record(cell, block)).collect();
