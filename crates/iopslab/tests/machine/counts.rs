@@ -19,8 +19,7 @@ pub(super) fn are_reported(cell: &Value, run: &Path) {
     assert!(ratio > 0.1 && ratio < 1.1, "{counts:#}");
     let keys = number("key_cache_hit_share");
     assert!((0.0..=1.0).contains(&keys), "{counts:#}");
-    // The server's own tables are small.
-    assert!(number("compacted_bytes_per_operation") < 100.0, "{counts:#}");
+    assert_eq!(number("compacted_bytes_per_operation"), 0.0);
     assert!(counts["chunk_cache_hit_share"].is_null(), "it is off: {counts:#}");
 
     let page = std::fs::read_to_string(run.join("report.html")).unwrap();
