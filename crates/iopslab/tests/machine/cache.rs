@@ -83,8 +83,8 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// The same data beside a page cache of twice its size, and beside one of two thirds of it, on a volume that a process
-/// serves, whose own file must not be a second page cache.
+/// The same data beside a page cache of twice its size, and beside one of three fifths of it, on a volume that a
+/// process serves, whose own file must not be a second page cache.
 #[test]
 fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest() {
     let lab = Laboratory::on_machine(Share::Half);
@@ -95,12 +95,12 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         .replace("iops = 60,", "iops = 500,")
         .replace("concurrency = [4]", "concurrency = [16]")
         .replace("rest_max_s = 3", "rest_max_s = 90")
-        + "\n[sweep]\ncache_ratio = [0.5, 1.5]\n";
+        + "\n[sweep]\ncache_ratio = [0.5, 1.7]\n";
     lab.write("ratios.toml", &swept);
     let analysis = lab.exits(0, &["run", "ratios.toml", "--format", "json"]).json();
     let points = analysis["cache_curves"][0]["points"].as_array().unwrap();
     assert_eq!(points.len(), 2, "{points:#?}");
-    for (point, asked) in points.iter().zip([0.5, 1.5]) {
+    for (point, asked) in points.iter().zip([0.5, 1.7]) {
         let cell = lab.record(point["cell"].as_str().unwrap(), "1");
         assert_eq!(cell["status"], "valid", "{cell:#}");
         let node = &cell["nodes"][0];
@@ -123,9 +123,9 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         assert!((1e5..4e8).contains(&program), "{program}");
     }
     let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
-    // A third of the reads miss, and a miss takes more than one read.
+    // Two fifths of the reads miss, and a miss takes more than one read.
     assert!(reads(0) < 0.05, "{}", reads(0));
-    assert!((0.25..1.0).contains(&reads(1)), "{}", reads(1));
+    assert!((0.3..1.2).contains(&reads(1)), "{}", reads(1));
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
