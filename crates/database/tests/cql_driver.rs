@@ -14,7 +14,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, find_java, versions};
+use database::cassandra::{
+    Admin, Node, NodeConfig, ensure_distribution, ensure_start_archive, find_java, versions,
+};
 use database::{CqlConnect, Replication, TableAt};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
 use experiment::{Arrivals, Definition, Distribution, Mix, ScanLength};
@@ -55,11 +57,13 @@ struct Server {
 impl Server {
     fn start(directory: PathBuf) -> Self {
         let cache = shared::cache();
-        let distribution = ensure_distribution(versions()[0], &cache, &mut |_| {}, &|| false).unwrap();
+        let mut distribution = ensure_distribution(versions()[0], &cache, &mut |_| {}, &|| false).unwrap();
+        let java = find_java(versions()[0]).unwrap();
+        ensure_start_archive(&mut distribution, &java, None, &|| false, &|_| Ok(())).unwrap();
         let mut config = NodeConfig::new("iopslab-driver-test", ADDRESS, &directory);
         config.plan.ports.management = JMX_PORT;
         config.plan.memory.main_bytes = 768 << 20;
-        let mut node = Node::start(&distribution, &find_java(versions()[0]).unwrap(), config).unwrap();
+        let mut node = Node::start(&distribution, &java, config).unwrap();
         let ready = node.wait_ready(Duration::from_secs(180), &|| false);
         if let Err(error) = ready {
             node.kill();
