@@ -35,10 +35,10 @@ ACCOUNTS = {}
 CLIENTS = {}
 ENDPOINT = ["http://127.0.0.1:5000"]
 USED = set()
-# Counts requests that may change something, each at its beginning and at its end.
-CHANGES = [0]
-# The last answer to "state", and when it was made: seven requests to this server for each account and region, while
-# stories ask several times a second.
+# Requests that may change something.
+CHANGES = {"begun": 0, "ended": 0}
+# The last answer to "state", and after which requests it was made: it takes seven to this server for each account and
+# region, and stories ask several times a second.
 KNOWN = {"of": None, "state": None}
 # What AWS gives every account, by service and code: Amazon EC2 and Amazon EBS endpoints and quotas.
 DEFAULT_QUOTAS = {
@@ -172,20 +172,20 @@ def is_change(action):
     return not (action or "").startswith(("Describe", "Get", "List"))
 
 
-def change():
+def change(what):
     with LOCK:
-        CHANGES[0] += 1
+        CHANGES[what] += 1
 
 
 def state():
-    of = (CHANGES[0], len(USED))
-    if KNOWN["of"] == of:
+    with LOCK:
+        of = (CHANGES["begun"], CHANGES["ended"], len(USED))
+    if KNOWN["of"] == of and of[0] == of[1]:
         return KNOWN["state"]
     whole = {"instances": [], "left": [], "untagged": []}
     for account, region in sorted(USED):
         for kind, things in state_of(account, region).items():
             whole[kind] += things
-    # A request that was under way meanwhile counts once more at its end.
     KNOWN.update(of=of, state=whole)
     return whole
 

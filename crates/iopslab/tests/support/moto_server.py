@@ -59,11 +59,11 @@ def log_requests(path):
     def call_action(self):
         if not account.is_change(self._get_action()):
             return answer(self)
-        account.change()
+        account.change("begun")
         try:
             return answer(self)
         finally:
-            account.change()
+            account.change("ended")
 
     def logged(self):
         if account.is_own(self.access_key):
