@@ -14,9 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use database::cassandra::{
-    Admin, Node, NodeConfig, ensure_distribution, ensure_start_archive, find_java, versions,
-};
+use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, ensure_start_archive, find_java, versions};
 use database::{CqlConnect, Replication, TableAt};
 use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, TrialOutcome, TrialPlan, run_load, run_trial};
 use experiment::{Arrivals, Definition, Distribution, Mix, ScanLength};
