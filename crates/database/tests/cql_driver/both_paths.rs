@@ -13,7 +13,7 @@ use super::*;
 /// In flight; each slot has records of its own.
 const SLOTS: u64 = 32;
 /// All of them with IOPSLAB_TRUTH set.
-const OPERATIONS: u64 = 20_000;
+const OPERATIONS: u64 = 10_000;
 const ALL_OPERATIONS: u64 = 100_000;
 /// Records of a slot, most of which exist after a while.
 const KEYS: u64 = 40;

@@ -30,12 +30,12 @@ consistency = "quorum"
 
 [[workload]]
 name = "mixed"
-read = 0.5
-update = 0.5
+read = 0.2
+update = 0.8
 distribution = "uniform"
 
 [load]
-concurrency = [4]
+rate = [100]
 clients = 2
 rest_max_s = 0
 warmup_s = 1
@@ -165,7 +165,7 @@ impl Story {
 }
 
 fn trial(run: &Path, block: u32) -> Value {
-    json(&run.join(format!("trials/cluster.mixed.c4/{block}/trial.json")))
+    json(&run.join(format!("trials/cluster.mixed.p100/{block}/trial.json")))
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_controller_that_is_killed_before_the_trial_begins_goes_on(story: &Story) ->
         volumes.read_dir().is_ok_and(|mut entries| entries.next().is_some())
     });
     story.killed_when("while Cassandra starts", story.start(&resume), || network.has_measured_node("db1"));
-    assert!(!run.join("trials/cluster.mixed.c4").exists(), "no trial was finished yet");
+    assert!(!run.join("trials/cluster.mixed.p100").exists(), "no trial was finished yet");
     run
 }
 
@@ -296,7 +296,7 @@ fn a_work_directory_that_another_user_has_made_first_is_refused(story: &Story) {
 
 /// What a finished trial is, file by file: no later run of the same directory may touch it.
 fn evidence(run: &Path, block: u32) -> BTreeMap<PathBuf, Vec<u8>> {
-    let entries = std::fs::read_dir(run.join(format!("trials/cluster.mixed.c4/{block}"))).unwrap();
+    let entries = std::fs::read_dir(run.join(format!("trials/cluster.mixed.p100/{block}"))).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
@@ -337,7 +337,7 @@ fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {
         was_under_load |= is_under_load;
         was_under_load && !is_under_load
     });
-    let is_stored = directory.join("trials/cluster.mixed.c4/2").exists();
+    let is_stored = directory.join("trials/cluster.mixed.p100/2").exists();
     assert!(!is_stored, "it was killed when everything was over");
     goes_on_to_the_second_trial(story, &directory);
 }

@@ -14,7 +14,7 @@ const EXPERIMENT: &str = r#"
 name = "backlog"
 
 [dataset]
-records = 20_001
+records = 20_000
 
 [[workload]]
 name = "reads"
@@ -67,14 +67,16 @@ fn finding<'a>(analysis: &'a Value, rule: &str) -> &'a Value {
 #[test]
 fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
     let lab = Laboratory::on_machine(Share::Half);
-    // What an earlier run of this story has loaded goes, and nothing else.
+    // The backlog that an earlier run of this story has loaded goes, and nothing else.
     for snapshot in std::fs::read_dir(lab.work().join("snapshots")).into_iter().flatten().flatten() {
-        if snapshot.file_name().to_string_lossy().contains("-20001x10x100-") {
+        let name = snapshot.file_name().to_string_lossy().into_owned();
+        if name.contains("-20000x10x100-") && name.contains("-backlog-") {
             std::fs::remove_dir_all(snapshot.path()).unwrap();
         }
     }
     let (analysis, stderr) = run(&lab, &small_node::experiment(EXPERIMENT, &[("rest", ""), ("behind", BACKLOG)]));
-    assert_eq!(stderr.matches(": loaded 20001 records").count(), 2, "{stderr}");
+    // What is at rest is the data set of other stories, too.
+    assert!((1..=2).contains(&stderr.matches(": loaded 20000 records").count()), "{stderr}");
     assert!(stderr.contains("wrote 20000 records again, in 5 SSTables more of each data directory"), "{stderr}");
     assert!(stderr.contains("database compacts its backlog: 6 SSTables"), "{stderr}");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -118,7 +120,7 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
         .replace("8MiB/s", "1MiB/s")
         .replace("duration_s = 20", "duration_s = 6");
     let (analysis, stderr) = run(&lab, &slow);
-    let found = stderr.matches("20001 records from an earlier run's snapshot").count();
+    let found = stderr.matches("20000 records from an earlier run's snapshot").count();
     assert_eq!(found, 1, "{stderr}");
     let left = finding(&analysis, "compaction_backlog_left");
     assert_eq!(left["figures"]["sstables"], 6.0, "{left:#}");

@@ -18,8 +18,7 @@ records = 100_000
 [[configuration]]
 name = "slow"
 instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 100, mib_per_s = 100, size_gib = 2 }
-commitlog_volume = { iops = 3000, mib_per_s = 100, size_gib = 2 }
+data_volume = { iops = 60, mib_per_s = 100, size_gib = 2 }
 memory_limit_gib = 8
 
 [[workload]]
@@ -28,9 +27,9 @@ read = 1.0
 distribution = "uniform"
 
 [load]
-concurrency = [16]
+concurrency = [4]
 cache = ["cold", "warm"]
-rest_max_s = 12
+rest_max_s = 3
 warmup_s = 2
 duration_s = 5
 repetitions = 1
@@ -50,7 +49,7 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     println!("{:#}", analysis["cache_effects"]);
 
     // Pages are where the database's limit sees them: all of the data set, and no more than there is.
-    let warm = lab.record("slow.reads-warm.c16", "1");
+    let warm = lab.record("slow.reads-warm.c4", "1");
     assert_eq!(warm["status"], "valid", "{warm:#}");
     let warmed = &warm["nodes"][0]["warmed"];
     let bytes = |of: &Value| of.as_u64().unwrap();
@@ -59,7 +58,7 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert!(100 * bytes(&warmed["bytes"]) > 99 * bytes(&warmed["of_bytes"]), "{warmed}");
     assert!(bytes(&warmed["bytes"]) > 100_000_000, "{warmed}");
     assert!(bytes(&warmed["cached_bytes"]) >= bytes(&warmed["bytes"]), "{warmed}");
-    assert!(lab.record("slow.reads-cold.c16", "1")["nodes"][0]["warmed"].is_null());
+    assert!(lab.record("slow.reads-cold.c4", "1")["nodes"][0]["warmed"].is_null());
 
     let effects = analysis["cache_effects"].as_array().unwrap();
     assert_eq!(effects.len(), 1);
@@ -84,8 +83,8 @@ fn a_warm_trial_begins_with_its_data_in_memory_and_a_cold_one_without() {
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-/// The same data beside a page cache of twice its size, and beside one of two thirds of it, on a volume that a process
-/// serves, whose own file must not be a second page cache.
+/// The same data beside a page cache of twice its size, and beside one of three fifths of it, on a volume that a
+/// process serves, whose own file must not be a second page cache.
 #[test]
 fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest() {
     let lab = Laboratory::on_machine(Share::Half);
@@ -93,14 +92,15 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         .replace("name = \"warmth\"", "name = \"ratios\"")
         .replace("cache = [\"cold\", \"warm\"]\n", "")
         .replace("page_cache_mib = 256\n", "volumes = \"served\"\n")
-        .replace("iops = 100,", "iops = 500,")
-        .replace("rest_max_s = 12", "rest_max_s = 90")
-        + "\n[sweep]\ncache_ratio = [0.5, 1.5]\n";
+        .replace("iops = 60,", "iops = 500,")
+        .replace("concurrency = [4]", "concurrency = [16]")
+        .replace("rest_max_s = 3", "rest_max_s = 90")
+        + "\n[sweep]\ncache_ratio = [0.5, 1.7]\n";
     lab.write("ratios.toml", &swept);
     let analysis = lab.exits(0, &["run", "ratios.toml", "--format", "json"]).json();
     let points = analysis["cache_curves"][0]["points"].as_array().unwrap();
     assert_eq!(points.len(), 2, "{points:#?}");
-    for (point, asked) in points.iter().zip([0.5, 1.5]) {
+    for (point, asked) in points.iter().zip([0.5, 1.7]) {
         let cell = lab.record(point["cell"].as_str().unwrap(), "1");
         assert_eq!(cell["status"], "valid", "{cell:#}");
         let node = &cell["nodes"][0];
@@ -123,9 +123,9 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         assert!((1e5..4e8).contains(&program), "{program}");
     }
     let reads = |at: usize| points[at]["device_reads_per_operation"].as_f64().unwrap();
-    // A third of the reads miss, and a miss takes more than one read.
+    // Two fifths of the reads miss, and a miss takes more than one read.
     assert!(reads(0) < 0.05, "{}", reads(0));
-    assert!((0.25..1.0).contains(&reads(1)), "{}", reads(1));
+    assert!((0.3..1.2).contains(&reads(1)), "{}", reads(1));
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
@@ -146,7 +146,7 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
     assert_eq!(pids.len(), 1, "{pids:?}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
     assert!(run.wait().unwrap().success(), "{}", lab.stderr_so_far());
-    let trial = lab.record("slow.reads.c16", "1");
+    let trial = lab.record("slow.reads.c4", "1");
     assert_eq!(trial["cause"], "database_ended", "{trial:#}");
     let reason = trial["reason"].as_str().unwrap();
     assert!(reason.starts_with("Cassandra ended during the trial"), "{reason}");

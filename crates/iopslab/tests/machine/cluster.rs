@@ -35,7 +35,7 @@ distribution = "latest"
 
 [load]
 clients = 2
-concurrency = [8]
+rate = [200]
 rest_max_s = 0
 warmup_s = 4
 duration_s = 5
@@ -46,15 +46,22 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
+/// One after the other, since the second finds the data set of the first.
 #[test]
 fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() {
     let lab = Laboratory::on_machine(Share::Half);
+    each_node_has_volumes_and_data_of_its_own(&lab);
+    std::fs::rename(lab.path().join("runs"), lab.path().join("first")).unwrap();
+    a_node_that_dies_costs_the_trial_and_is_named(&lab);
+}
+
+fn each_node_has_volumes_and_data_of_its_own(lab: &Laboratory) {
     lab.write("pair.toml", PAIR);
     lab.exits(0, &["run", "pair.toml"]);
     let run = lab.run_directory();
-    conformance::is_whole(&lab, &run, "local");
+    conformance::is_whole(lab, &run, "local");
     let nodes = |configuration: &str| -> Vec<Value> {
-        let trial = run.join("trials").join(format!("{configuration}.mixed.c8")).join("1");
+        let trial = run.join("trials").join(format!("{configuration}.mixed.p200")).join("1");
         json(&trial.join("trial.json"))["nodes"].as_array().unwrap().clone()
     };
     let (alone, pair) = (nodes("alone"), nodes("pair"));
@@ -68,7 +75,7 @@ fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() 
         assert_eq!(node["restored_keys_checked"], 32);
     }
     // Two clients share the load: each reads what it has inserted itself, and none has inserted what another one has.
-    let trial = run.join("trials/pair.mixed.c8/1");
+    let trial = run.join("trials/pair.mixed.p200/1");
     let record = json(&trial.join("trial.json"));
     let parts = record["clients"].as_object().unwrap();
     assert_eq!(parts.keys().collect::<Vec<_>>(), ["client", "client-2"]);
@@ -84,9 +91,7 @@ fn a_cluster_has_nodes_of_its_own_and_what_happens_to_one_is_said_of_that_one() 
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
 
-#[test]
-fn a_node_that_dies_costs_the_trial_and_is_named() {
-    let lab = Laboratory::on_machine(Share::Half);
+fn a_node_that_dies_costs_the_trial_and_is_named(lab: &Laboratory) {
     // The pair alone, for long enough to be killed in mid-trial.
     let alone = PAIR.find("[[configuration]]").unwrap();
     let pair = PAIR.rfind("[[configuration]]").unwrap();
@@ -99,7 +104,7 @@ fn a_node_that_dies_costs_the_trial_and_is_named() {
     assert_eq!(pids.len(), 1, "the second node lives below {second}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
     assert!(run.wait().unwrap().success(), "{}", lab.stderr_so_far());
-    let trial = lab.record("pair.mixed.c8", "1");
+    let trial = lab.record("pair.mixed.p200", "1");
     assert_eq!((&trial["status"], &trial["cause"]), (&"invalid".into(), &"database_ended".into()));
     let reason = trial["reason"].as_str().unwrap();
     assert!(reason.starts_with("Cassandra on database-2 ended during the trial"), "{reason}");

@@ -29,7 +29,7 @@ distribution = "uniform"
 
 [load]
 concurrency = [16]
-rest_max_s = 3
+rest_max_s = 2
 warmup_s = 4
 duration_s = 16
 repetitions = 1

@@ -54,7 +54,7 @@ ttl_s = 3600
 p99_ms = 10_000
 
 [load]
-concurrency = [8]
+rate = [200]
 rest_max_s = 1
 warmup_s = 2
 duration_s = 14

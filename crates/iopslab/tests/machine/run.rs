@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::counts;
 use crate::support::{Exits, Laboratory, conformance, databases, json, lane::Share, wait_for};
 
-/// Two volumes, more than 100 times apart in IOPS, so that even a machine busy with other work shows it; a page cache
-/// too small for the data.
+/// Two volumes, ten times apart in IOPS and both the limit before a CPU is, so that even a machine busy with other work
+/// shows it; a page cache too small for the data.
 const SMALL: &str = r#"
 name = "small"
 question = "Does the faster volume read faster?"
@@ -34,7 +35,7 @@ memory_limit_gib = 8
 [[configuration]]
 name = "fast"
 instance = { vcpus = 0.7, memory_gib = 16 }
-data_volume = { iops = 4500, mib_per_s = 200, size_gib = 2 }
+data_volume = { iops = 400, mib_per_s = 200, size_gib = 2 }
 commitlog_volume = { iops = 3000, mib_per_s = 100, size_gib = 2 }
 memory_limit_gib = 8
 
@@ -58,13 +59,15 @@ page_cache_mib = 64
 "#;
 
 /// [`SMALL`] with its fast configuration alone, without a volume for the commit log, for what is not about volumes
-/// (each is probed for four seconds), and without rest, for what is not about figures.
+/// (each is probed for four seconds), and without rest and at a low rate, for what is not about figures.
 fn fast_alone(repetitions: u32) -> String {
     let (slow, fast) = (SMALL.find("[[configuration]]"), SMALL.rfind("[[configuration]]"));
     let text = [&SMALL[..slow.unwrap()], &SMALL[fast.unwrap()..]].concat();
     let lines = text.lines().filter(|line| !line.starts_with("commitlog_volume"));
     let text = lines.map(|line| format!("{line}\n")).collect::<String>();
-    text.replace("rest_max_s = 1", "rest_max_s = 0").replace("repetitions = 1", &format!("repetitions = {repetitions}"))
+    text.replace("rest_max_s = 1", "rest_max_s = 0")
+        .replace("concurrency = [16]", "rate = [100]")
+        .replace("repetitions = 1", &format!("repetitions = {repetitions}"))
 }
 
 /// The same where what is begun is the question, not what it does then.
@@ -98,6 +101,7 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
 
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
+    counts::are_reported(cells.iter().find(|c| c["configuration"] == "fast").unwrap(), &run);
     // One process has served both, on volumes that turned from those of one configuration into those of the other; each
     // trial began with the data set as it was loaded, and was brought to rest.
     let records: Vec<Value> = lab.trials().iter().map(|(cell, block)| lab.record(cell, block)).collect();
@@ -154,7 +158,8 @@ fn a_run_measures_every_cell_and_leaves_evidence_but_nothing_on_the_machine() {
 fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     let lab = Laboratory::on_machine(Share::Half);
     let text = fast_alone(1)
-        .replace("iops = 4500", "iops = 300")
+        .replace("iops = 400", "iops = 300")
+        .replace("rate = [100]", "concurrency = [16]")
         .replace("read = 0.9\nupdate = 0.1", "read = 0.5\nupdate = 0.5")
         .replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
     lab.write("served.toml", &text);
@@ -386,7 +391,7 @@ fn three_failed_starts_stop_the_run_with_a_report_and_are_repeated_by_resume() {
     let lab = Laboratory::on_machine(Share::Half);
     // One process can serve all of them.
     let short = short(1);
-    let four = short.replace("concurrency = [16]", "concurrency = [1, 2, 3, 4]");
+    let four = short.replace("rate = [100]", "rate = [25, 50, 75, 100]");
     lab.write("small.toml", &short);
     lab.write("impatient.toml", &(four + "start_timeout_s = 2\n"));
     let kept = std::fs::read_dir(lab.work().join("snapshots"));

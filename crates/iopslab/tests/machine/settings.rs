@@ -22,7 +22,7 @@ update = 0.1
 distribution = "uniform"
 
 [load]
-concurrency = [16]
+rate = [100]
 rest_max_s = 0
 warmup_s = 2
 duration_s = 3
@@ -67,7 +67,7 @@ settings = { jvm = ["-XX:MaxTenuringThreshold=99"] }
         "the plan shows them: {stderr}"
     );
 
-    let set = lab.record("set.reads.c16", "1");
+    let set = lab.record("set.reads.p100", "1");
     assert_eq!(set["status"], "valid", "{set:#}");
     let asked = json!(["-XX:TieredStopAtLevel=1", "-Xss512k"]);
     let found = &set["nodes"][0]["settings"];
@@ -78,15 +78,15 @@ settings = { jvm = ["-XX:MaxTenuringThreshold=99"] }
     // Its table of settings would show what was asked for; this is what its log says was made of it.
     assert_eq!(found["cassandra"]["disk_access_mode"], "data files by mmap, indexes by mmap", "{found:#}");
     assert_eq!(found["read_ahead_kb"], json!({"data": 8}), "{found:#}");
-    let said = log(&lab, "set.reads.c16");
+    let said = log(&lab, "set.reads.p100");
     assert!(said.contains("-XX:TieredStopAtLevel=1, -Xss512k"), "Cassandra says how its JVM was started: {said}");
-    let far = lab.record("set_far.reads.c16", "1");
+    let far = lab.record("set_far.reads.p100", "1");
     assert_eq!(far["nodes"][0]["settings"]["read_ahead_kb"], json!({"data": 256}));
     // Cassandra would warn above 128 KiB, but looks at /sys/block/loop, without the number.
-    let said = log(&lab, "set_far.reads.c16");
+    let said = log(&lab, "set_far.reads.p100");
     assert!(!said.contains("It is recommended"), "{said}");
 
-    let unknown = lab.record("set_unknown.reads.c16", "1");
+    let unknown = lab.record("set_unknown.reads.p100", "1");
     assert_eq!(unknown["cause"], "did_not_start", "{unknown:#}");
     let words = unknown.to_string();
     assert!(words.contains("MaxTenuringThreshold=99 is outside the allowed range"), "{words}");
@@ -147,11 +147,11 @@ bloom_filter_fp_chance = 0.1
         assert_eq!(record["status"], "valid", "{record:#}");
         record["nodes"][0].clone()
     };
-    let usual = of("set.reads.c16");
+    let usual = of("set.reads.p100");
     // Nothing was asked for; an emulated volume reads ahead as a disk does.
     assert_eq!(usual["settings"], json!({"files": [], "read_ahead_kb": {"data": 128}}));
-    assert_eq!(of("set_jvm.reads.c16")["data_bytes_on_disk"], usual["data_bytes_on_disk"]);
-    let small = of("set_small.reads.c16");
+    assert_eq!(of("set_jvm.reads.p100")["data_bytes_on_disk"], usual["data_bytes_on_disk"]);
+    let small = of("set_small.reads.p100");
     let table = &small["settings"]["table"];
     assert_eq!(table["compression"]["chunk_length_in_kb"], "4", "{table:#}");
     assert_eq!(table["compaction"]["class"], "org.apache.cassandra.db.compaction.LeveledCompactionStrategy");
@@ -160,7 +160,7 @@ bloom_filter_fp_chance = 0.1
         json!(["big: LZ4Compressor in chunks of 4 KiB, bloom filter for 0.01"]),
         "{small:#}"
     );
-    let large = of("set_large.reads.c16");
+    let large = of("set_large.reads.p100");
     assert_eq!(
         large["settings"]["table"]["compaction"]["class"],
         "org.apache.cassandra.db.compaction.UnifiedCompactionStrategy"

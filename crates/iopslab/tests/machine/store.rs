@@ -27,7 +27,7 @@ read = 1.0
 distribution = "uniform"
 
 [load]
-concurrency = [8]
+rate = [100]
 rest_max_s = 0
 warmup_s = 1
 duration_s = 3

@@ -65,7 +65,16 @@ def weighting_of(backend, get_param):
 
 
 def log_requests(path):
-    call_action = BaseResponse.call_action
+    answer = BaseResponse.call_action
+
+    def call_action(self):
+        if not account.is_change(self._get_action()):
+            return answer(self)
+        account.change("begun")
+        try:
+            return answer(self)
+        finally:
+            account.change("ended")
 
     def logged(self):
         if account.is_own(self.access_key):

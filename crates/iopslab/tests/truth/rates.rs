@@ -6,6 +6,9 @@ use analysis::{Gate, GateOutcome, ValueVerdict, compare};
 use crate::story::{Story, each_seed, evidence, iops, is_shown, measured, noisy, over_seeds, priced, share};
 
 /// Experiments for a rate: (short, whole).
+///
+/// What the short ones still find: of 12, 20 and 40 experiments 3, 4 and 7 that are wrong are more than [`at_most`]
+/// allows where 5 % may be. Where 40 % are wrong, that comes about in 92, 98 and more than 99 of 100 (binomial).
 pub fn seeds(short: u64, whole: u64) -> u64 {
     if is_whole() { whole } else { short }
 }
@@ -58,7 +61,7 @@ fn equal_configurations_are_called_different_in_at_most_5_percent() {
     for io_bound in [true, false] {
         for repetitions in [3, 5] {
             for three in [false, true] {
-                let n = seeds(60, 400);
+                let n = seeds(40, 400);
                 if !is_whole() && (three != (repetitions == 3)) {
                     continue;
                 }
@@ -84,7 +87,7 @@ fn thirty_percent_at_8_percent_noise_is_shown_with_three_repetitions() {
             if !is_whole() && repetitions == 5 {
                 continue;
             }
-            let n = seeds(40, 100);
+            let n = seeds(24, 100);
             let job = kind(io_bound, 1.3, true, 0.08, repetitions).job();
             let seen = over_seeds(n, &job, shown);
             let rate = share(&seen.into_iter().flatten().collect::<Vec<_>>());
@@ -163,7 +166,7 @@ fn break_even_is_not_decided_and_wrong_verdicts_are_rare() {
             if !is_whole() && repetitions == 5 {
                 continue;
             }
-            let n = seeds(40, 100);
+            let n = seeds(24, 100);
             let (worth, not) = money(io_bound, 1.0, repetitions, n);
             println!(
                 "| gain 1.5 at price 1.5, {}, {repetitions} repetitions, 5 % noise, {n} seeds | decided: {:.0} % |",
@@ -223,7 +226,7 @@ fn a_gate_is_inconclusive_where_it_could_not_see() {
         story.truth = story.truth.replace("block_noise = 0.08", &format!("block_noise = 0.02\nspeed = {{ a = {b} }}"));
         story.job()
     };
-    let n = seeds(30, 200);
+    let n = seeds(20, 200);
     for (change, noise, repetitions) in
         [(0.94, 0.04, 3), (0.94, 0.08, 5), (1.0, 0.04, 3), (1.0, 0.08, 1), (0.80, 0.04, 3), (1.0, 0.01, 5)]
     {

@@ -161,7 +161,7 @@ fn what_is_said_of_two_settings_follows_their_interval() {
 #[test]
 fn what_pays_less_than_cheaper_hardware_is_rarely_offered_with_the_settings_that_win() {
     for (winner, other) in [(1.7, 1.14), (1.7, 1.2), (1.4, 1.2)] {
-        let n = seeds(30, 200);
+        let n = seeds(20, 200);
         let speeds = [("small", 0.7), ("small_b", 1.0), ("big", other), ("big_b", winner)];
         let job = story(&speeds, 0.05, 3).job();
         let seen = over_seeds(n, &job, |analysis| {
@@ -189,7 +189,7 @@ fn what_pays_less_than_cheaper_hardware_is_rarely_offered_with_the_settings_that
 /// Six equal settings: to name the luckiest as the best, or the unluckiest as slower, is an error.
 #[test]
 fn equal_settings_are_rarely_told_apart() {
-    let n = seeds(30, 200);
+    let n = seeds(20, 200);
     let names = ["big", "big_b", "big_c", "big_d", "big_e", "big_f"];
     let speeds: Vec<(&str, f64)> =
         [("small", 1.0), ("small_b", 1.0)].into_iter().chain(names.map(|name| (name, 1.9))).collect();

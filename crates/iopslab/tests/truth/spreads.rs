@@ -34,7 +34,7 @@ fn noisy_cells_take_nothing_from_quiet_ones_and_invent_nothing() {
         if !is_whole() && repetitions == 5 {
             continue;
         }
-        let n = seeds(60, 400);
+        let n = seeds(40, 400);
         let equal = [("a", 600), ("b", 600), ("c", 600)];
         let seen = over_seeds(n, &unequal(&equal, repetitions).job(), |a| {
             let quiet = ["b", "c"].map(|name| is_shown(cell(a, name).ratio_to_baseline.as_ref()));
@@ -66,7 +66,7 @@ fn noisy_cells_take_nothing_from_quiet_ones_and_invent_nothing() {
 /// and equal CPUs are not called different.
 #[test]
 fn two_runs_are_compared_by_kind_of_limit() {
-    let n = seeds(40, 200);
+    let n = seeds(24, 200);
     let job = |b: u32| unequal(&[("a", 600), ("b", b), ("c", 600)], 3).job();
     let before = job(600);
     let seen = each_seed(n, &job(540), |after| {
@@ -97,7 +97,7 @@ fn two_runs_are_compared_by_kind_of_limit() {
 
 #[test]
 fn promised_power_is_kept_beside_noisy_cells() {
-    let n = seeds(40, 200);
+    let n = seeds(24, 200);
     let story = |b: f64| unequal(&[("a", 600), ("b", (600.0 * b).round() as u32), ("c", 600)], 3);
     let promised = over_seeds(n, &story(1.0).job(), |a| {
         let ratio = cell(a, "b").ratio_to_baseline.as_ref();
@@ -165,7 +165,7 @@ fn equal_configurations_on_a_machine_that_drifts_are_not_called_different() {
                 if !is_whole() && (drift < 0.0 || repetitions != 3) {
                     continue;
                 }
-                let (orders, each) = (seeds(10, 20), seeds(4, 20));
+                let (orders, each) = (seeds(10, 20), seeds(2, 20));
                 let n = orders * each;
                 let mut any = Vec::new();
                 for seed in 1..=orders {

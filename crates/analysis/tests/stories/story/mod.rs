@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
-use evidence::{HostId, Interval, OperationKind, Series, TrialRecord, empty_histogram};
+use evidence::{HostId, Interval, LOWEST_US, OperationKind, Series, TrialRecord};
 use experiment::{Job, Place, PlannedTrial, Provider, SetupAt, Setups, WatchedNode};
+use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use stats::SplitMix;
 
@@ -173,8 +174,10 @@ pub fn intervals(record: &TrialRecord) -> Vec<Interval> {
     intervals
 }
 
+/// Its histogram ends at its largest value, as one that is read from a log.
 pub fn interval(kind: OperationKind, start_s: f64, values: &[(u64, u64)]) -> Interval {
-    let mut histogram = empty_histogram();
+    let largest = values.iter().map(|(value, _)| *value).max().unwrap_or_default();
+    let mut histogram = Histogram::new_with_bounds(LOWEST_US, largest.max(2 * LOWEST_US), 3).unwrap();
     for (value, count) in values {
         histogram.record_n(*value, *count).unwrap();
     }
