@@ -268,7 +268,7 @@ fn what_ran_a_version_before_a_resume_is_kept_beside_what_runs_it_now() {
     let before = run.add_runtimes(&of("4.1.10", &plain)).unwrap();
     assert_eq!(before.get("4.1.10"), None);
     let before = run.add_runtimes(&of("5.0.5", &plain)).unwrap();
-    assert_eq!(before["5.0.5"], [script.clone()]);
+    assert_eq!(before["5.0.5"], std::slice::from_ref(&script));
     run.add_runtimes(&of("5.0.5", &plain)).unwrap();
     let kept = evidence::runtimes(&run.environment().unwrap());
     assert_eq!((&kept["5.0.5"], &kept["4.1.10"]), (&vec![script, plain.clone()], &vec![plain]));
