@@ -37,7 +37,7 @@ test-all:       ## the same and the long stories of AWS: twelve configurations, 
 	scripts/test.sh
 	scripts/long-stories.sh
 
-test-scales:    ## one ratio of two volumes at 1:64, 1:16 and 1:4, with a real Cassandra (root; twenty minutes on a quiet machine)
+test-scales:    ## one ratio of two volumes at 1:64, 1:16 and 1:4, with a real Cassandra (root; about half an hour on a quiet machine)
 	@scripts/setup.sh --tests
 	JAVA_HOME=$$(scripts/java-for-tests.sh) cargo test -p iopslab --locked --test machine -- --ignored --nocapture scales::
 
@@ -50,7 +50,7 @@ test-mutants:   ## a thousand run directories with one file changed: no panic, n
 test-vm:        ## storage, served volumes and tiny runs, a client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh
 
-truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about 20 minutes)
+truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; 12 to 20 minutes)
 	IOPSLAB_TRUTH=1 cargo test -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
 
 lint:           ## format, clippy, documentation, dependencies, Terraform modules, shell scripts

@@ -345,8 +345,8 @@ fn pair_of(layout: &Layout, a: usize, b: usize, looks: &Looks) -> Option<Pair> {
 }
 
 /// What two samples without common blocks are compared by: of one kind by the spread of all samples of that kind, of
-/// two by their own. Samples are on the logarithmic scale; cells that a volume limits repeat within 1 to 2 %, those
-/// that the CPU limits spread by 10 to 25 %, and one pool would widen every interval of the former and narrow those of
+/// two by their own. Samples are on the logarithmic scale; cells that a volume limits repeat within 1 to 10 %, those
+/// that the CPU limits spread by 5 to 35 %, and one pool would widen every interval of the former and narrow those of
 /// the latter.
 pub fn pool_of(samples: &[Vec<f64>], kinds: &[SpreadKind], (a, b): (usize, usize)) -> Samples {
     let is_wanted = |at: usize| if kinds[a] == kinds[b] { kinds[at] == kinds[a] } else { at == a || at == b };

@@ -3,7 +3,7 @@
 //!
 //! With three repetitions a pair of cells alone knows its spread by two degrees of freedom, and a 97.5 % interval is
 //! 6.2 standard errors to either side. So trials (on logarithms) are pooled over cells that have reason to spread
-//! alike: those of one *kind* of limit. A volume at its limit repeats within 1 to 2 %, a CPU within 10 to 25 %.
+//! alike: those of one *kind* of limit. A volume at its limit repeats within 1 to 10 %, a CPU within 5 to 35 %.
 //!
 //! 1. Within a kind the spread is that around cell means, unless blocks show (F test): then it is the residual of
 //!    cell and block (Scheffe, The Analysis of Variance, 1959, chapter 4). Where cells of a block share processes and
