@@ -15,7 +15,9 @@ pub fn section(section: &Section<'_>) -> String {
 fn block(block: &Block<'_>) -> String {
     match block {
         Block::Heading(words, _) => format!("**{}**\n", on_one_line(&words.plain())),
-        Block::Paragraph(words) | Block::Key(words) | Block::Advice(words) => format!("{}\n", on_one_line(&text(words))),
+        Block::Paragraph(words) | Block::Key(words) | Block::Advice(words) => {
+            format!("{}\n", on_one_line(&text(words)))
+        }
         Block::List { items, most, rest } => {
             let shown = items.iter().take(*most).map(text);
             let more = items.len().saturating_sub(*most);

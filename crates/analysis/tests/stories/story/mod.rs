@@ -44,9 +44,9 @@ pub fn place(provider: Provider) -> Place {
         |machines: Value| json!({"emulated": {"model": model, "volumes": "throttled", "machines": machines}});
     let place = match provider {
         Provider::Local => emulated(json!({"this": {"work_directory": null}})),
-        Provider::Hosts => {
-            emulated(json!({"hosts": {"database": [], "client": [], "cache": [], "ssh": experiment::SshFiles::default()}}))
-        }
+        Provider::Hosts => emulated(
+            json!({"hosts": {"database": [], "client": [], "cache": [], "ssh": experiment::SshFiles::default()}}),
+        ),
         Provider::Aws => json!({"bought": {"sites": [], "public_address": false, "ssh_user": "admin", "tags": {},
             "lifetime_s": 1800, "ready_timeout_s": 900, "capacity_wait_s": 900, "batches": [], "initialisations": [],
             "pairs": []}}),
