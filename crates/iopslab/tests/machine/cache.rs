@@ -136,7 +136,9 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
     // Nearly all of the data fits: keys that miss are rare, and filling takes long enough to be seen.
     let filled = EXPERIMENT
         .replace("cache = [\"cold\", \"warm\"]", "cache = \"warm\"")
-        .replace("page_cache_mib = 256", "page_cache_mib = 96");
+        .replace("page_cache_mib = 256", "page_cache_mib = 96")
+        .replace("concurrency = [4]", "concurrency = [16]")
+        .replace("rest_max_s = 3", "rest_max_s = 12");
     lab.write("filled.toml", &filled);
     let mut run = lab.spawn(&["run", "filled.toml"]);
     lab.wait_in(&mut run, "a page cache that is filled", Duration::from_secs(300), || {
@@ -146,7 +148,7 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
     assert_eq!(pids.len(), 1, "{pids:?}");
     kill_process(Pid::from_raw(pids[0] as i32).unwrap(), Signal::KILL).unwrap();
     assert!(run.wait().unwrap().success(), "{}", lab.stderr_so_far());
-    let trial = lab.record("slow.reads.c4", "1");
+    let trial = lab.record("slow.reads.c16", "1");
     assert_eq!(trial["cause"], "database_ended", "{trial:#}");
     let reason = trial["reason"].as_str().unwrap();
     assert!(reason.starts_with("Cassandra ended during the trial"), "{reason}");
