@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use database::memcached::PROGRAM;
+use database::memcached::{PROGRAM, can_listen};
 use evidence::HostSample;
 use experiment::{FaultAction, SettingsInForce, Setup};
 use monitor::{Monitor, Sources};
@@ -69,6 +69,12 @@ impl CacheHost {
         let (work, cleaned) = host::take_clean(&path, &self.outbox)?;
         let address = task.addresses.get(task.index as usize).copied();
         let address = address.ok_or_else(|| RequestError::new("a cache has no address to listen at"))?;
+        // Here, when what an earlier run had left is gone, and before a data set is loaded for hours.
+        can_listen(address).map_err(|error| {
+            let fix = "end what listens there (a service of the same name may listen at all addresses), or state an \
+                       `address` that this machine has in [provider.hosts] cache";
+            RequestError::new(error).help(fix)
+        })?;
         // It was set before only if the same directory was opened before.
         let _ = self.ledger.set(work.ledger_path());
         let host = Host::open(work, machine, task.run, self.outbox.clone())?;

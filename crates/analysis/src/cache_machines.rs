@@ -1,6 +1,6 @@
 //! A cache tier on machines of its own: what its nodes reported there, added up to what the tier did.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evidence::{HostId, HostSample, Role};
 use reported::Series;
@@ -11,19 +11,22 @@ use reported::memcached::REPORTS;
 const GAP_S: f64 = 2.5;
 
 /// The samples of a trial with the tier's figures where they stand of caches beside the database: with what its first
-/// node reported. `None`: no cache had a machine of its own.
+/// node reported. `hosts` are the trial's, with samples or without. `None`: no cache had a machine of its own.
 ///
 /// Machines are sampled at moments of their own. At the moment of a sample of the database a figure of a cache is on
 /// the straight line between the cache's samples before and after; where one cache says nothing there, nothing is said
 /// of the tier.
-pub fn added_up(by_host: &BTreeMap<HostId, Vec<HostSample>>) -> Option<BTreeMap<HostId, Vec<HostSample>>> {
-    let caches = || by_host.iter().filter(|(host, _)| host.role == Role::Cache).map(|(_, samples)| samples);
-    caches().next()?;
+pub fn added_up<'a>(
+    hosts: impl Iterator<Item = &'a HostId>,
+    by_host: &'a BTreeMap<HostId, Vec<HostSample>>,
+) -> Option<BTreeMap<HostId, Vec<HostSample>>> {
+    let caches: BTreeSet<&HostId> = hosts.chain(by_host.keys()).filter(|host| host.role == Role::Cache).collect();
+    caches.first()?;
     let mut with_tier = by_host.clone();
     let (_, of_database) = with_tier.iter_mut().find(|(host, _)| host.role == Role::Database)?;
     for sample in of_database {
         for series in REPORTS.all_series() {
-            let of_tier: Option<f64> = caches().map(|of_cache| at(of_cache, sample.t_s, series)).sum();
+            let of_tier: Option<f64> = caches.iter().map(|cache| at(by_host.get(*cache)?, sample.t_s, series)).sum();
             sample.database.set(series, of_tier);
         }
     }
@@ -63,12 +66,12 @@ mod tests {
         let database: Vec<HostSample> =
             (0..6).map(|n| sample(f64::from(n) + 0.5, Reported::from([(&TABLE_READS, 9.0)]))).collect();
         let alone = BTreeMap::from([(HostId::DATABASE, database)]);
-        assert_eq!(added_up(&alone), None, "none has a machine of its own");
+        assert_eq!(added_up([].iter(), &alone), None, "none has a machine of its own");
 
         let mut by_host = alone;
         by_host.extend([(HostId::cache(0), cache(0.0)), (HostId::cache(1), cache(0.25))]);
         let hits = |by_host: &BTreeMap<HostId, Vec<HostSample>>| -> Vec<Option<f64>> {
-            let with_tier = added_up(by_host).unwrap();
+            let with_tier = added_up([HostId::cache(0), HostId::cache(1)].iter(), by_host).unwrap();
             let of_database = &with_tier[&HostId::DATABASE];
             assert!(of_database.iter().all(|sample| sample.database.get(&TABLE_READS) == Some(9.0)));
             of_database.iter().map(|sample| sample.database.get(&HITS).map(f64::round)).collect()
@@ -84,5 +87,8 @@ mod tests {
         // Nor is it known what it did while nobody sampled its machine.
         by_host.get_mut(&HostId::cache(1)).unwrap().drain(2..4);
         assert_eq!(hits(&by_host), [Some(100.0), None, None, None, Some(900.0), None]);
+        // Half a tier is not the tier.
+        by_host.remove(&HostId::cache(1));
+        assert_eq!(hits(&by_host), [None; 6]);
     }
 }

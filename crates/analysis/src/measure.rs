@@ -27,7 +27,7 @@ pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
 impl Latencies {
     /// The same as [`measure`], once all intervals of the trial have been added.
     pub fn measure(&self, record: &TrialRecord, by_host: &BTreeMap<HostId, Vec<HostSample>>) -> TrialMeasurement {
-        let with_tier = cache_machines::added_up(by_host);
+        let with_tier = cache_machines::added_up(record.clocks.keys(), by_host);
         let by_host = with_tier.as_ref().unwrap_or(by_host);
         let measured_s = record.client.as_ref().map_or(0.0, |c| c.measured_s);
         let undisturbed_s = phases::undisturbed_s(record);

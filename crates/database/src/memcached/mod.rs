@@ -26,5 +26,5 @@ mod stats;
 mod written;
 
 pub use driver::{Cached, CachedDriver, CachesAt};
-pub use process::{CacheError, NodeOfCache, PROGRAM, Process};
+pub use process::{CacheError, NodeOfCache, PROGRAM, Process, can_listen};
 pub use stats::StatsReader;

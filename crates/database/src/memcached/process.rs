@@ -1,7 +1,7 @@
 //! One memcached process: started, awaited, ended.
 
 use std::io::{self, Read as _};
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -47,6 +47,9 @@ pub enum CacheError {
     /// The program is missing.
     #[error("{PROGRAM} is not installed")]
     NotInstalled,
+    /// Its address is another process's, or none of this machine.
+    #[error("{PROGRAM} cannot listen at {at}: {reason}")]
+    Address { at: SocketAddrV4, reason: io::Error },
     /// It could not be started.
     #[error("{PROGRAM} cannot be started: {0}")]
     Spawn(#[from] io::Error),
@@ -56,6 +59,15 @@ pub enum CacheError {
     /// It did not answer.
     #[error("{PROGRAM} at {at} does not answer: {reason}")]
     Silent { at: SocketAddrV4, reason: String },
+}
+
+/// Whether a node could listen at this address now.
+///
+/// # Errors
+/// Another process listens there, or at all addresses, or this machine has no such address.
+pub fn can_listen(address: Ipv4Addr) -> Result<(), CacheError> {
+    let at = SocketAddrV4::new(address, PORT);
+    TcpListener::bind(at).map(drop).map_err(|reason| CacheError::Address { at, reason })
 }
 
 /// A process that runs. Dropping it ends it.
@@ -161,6 +173,20 @@ impl Drop for Process {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_another_process_listens_or_nobody_can_no_node_can() {
+        let own = Ipv4Addr::new(127, 0, 250, 2);
+        can_listen(own).unwrap();
+        let other = TcpListener::bind((own, PORT)).unwrap();
+        let error = can_listen(own).unwrap_err().to_string();
+        assert!(error.starts_with("memcached cannot listen at 127.0.250.2:11211: Address already in use"), "{error}");
+        drop(other);
+        can_listen(own).unwrap();
+        // Of documentation (RFC 5737): no machine has it.
+        let error = can_listen(Ipv4Addr::new(192, 0, 2, 1)).unwrap_err().to_string();
+        assert!(error.contains("192.0.2.1:11211: Cannot assign requested address"), "{error}");
+    }
 
     /// What would place it into its cgroups cannot.
     #[test]

@@ -79,7 +79,8 @@ impl Hosts {
                 Some(stated) => stated,
                 None => ssh.address(name)?,
             };
-            if address.is_loopback() && !(alone && settings.cache.is_empty()) {
+            // A cache has no client on its machine.
+            if address.is_loopback() && !(alone && *name == settings.database[0].ssh) {
                 let name = name.clone();
                 return Err(HostError::Loopback { name, address });
             }
@@ -264,4 +265,37 @@ pub struct Cleaned {
     pub said: Option<String>,
     /// Versions of the program that were removed, for people.
     pub programs: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_database_with_its_only_client_beside_it_may_be_at_a_loopback_address() {
+        let refused = |client: &str, cache: Option<[u8; 4]>| {
+            let loopback = Some(Ipv4Addr::LOCALHOST);
+            let database = DatabaseMachine { ssh: "db1".to_owned(), address: loopback, ..DatabaseMachine::default() };
+            let machine = |address: [u8; 4]| CacheMachine {
+                ssh: "cache1".to_owned(),
+                address: Some(address.into()),
+                ..CacheMachine::default()
+            };
+            let settings = HostsSettings {
+                database: vec![database],
+                cache: cache.map(machine).into_iter().collect(),
+                client: vec![client.to_owned()],
+                ..HostsSettings::default()
+            };
+            match Hosts::new(&settings, false, Path::new("/iopslab")) {
+                Ok(_) => None,
+                Err(HostError::Loopback { name, .. }) => Some(name),
+                Err(other) => panic!("{other}"),
+            }
+        };
+        assert_eq!(refused("db1", None), None);
+        assert_eq!(refused("load1", None).as_deref(), Some("db1"));
+        assert_eq!(refused("db1", Some([10, 0, 0, 9])), None, "the cache has an address for others");
+        assert_eq!(refused("db1", Some([127, 0, 0, 1])).as_deref(), Some("cache1"));
+    }
 }
