@@ -166,7 +166,8 @@ struct Look<'a> {
     statements: u32,
     waited: Duration,
     not_read: Vec<NotRead>,
-    /// Whether a statement was given up that the server still works at: others would wait behind it.
+    /// Whether the connection is of no more use: it was cut off, or the server still works at a statement that was
+    /// given up, behind which others would wait.
     is_stuck: bool,
 }
 
@@ -183,7 +184,10 @@ impl Look<'_> {
     fn if_allowed<T>(&mut self, what: &str, answer: Result<T, AdminError>) -> Option<T> {
         let why = match answer {
             Ok(answer) => return Some(answer),
-            Err(AdminError::Statement { source, .. }) => said(&source),
+            Err(AdminError::Statement { source, .. }) => {
+                self.is_stuck |= source.as_db_error().is_none();
+                said(&source)
+            }
             Err(other) => {
                 self.is_stuck |= matches!(other, AdminError::NoAnswer { .. });
                 other.to_string()
