@@ -44,11 +44,13 @@ impl NoFile {
             ),
             Self::NotCounted => (
                 "the nodes count no operations of tables, or were read only once",
-                "Cassandra 4.0 and later count them, and PostgreSQL with track_counts = on; watch for a minute or more",
+                "Cassandra 4.0 and later count them; watch for a minute or more",
             ),
-            Self::NothingAsked => {
-                ("nothing was asked of any table", "watch it while its clients work; tables of the system do not count")
-            }
+            Self::NothingAsked => (
+                "nothing was asked of any table",
+                "watch it while its clients work; tables of the system do not count, and PostgreSQL with track_counts = \
+                 off counts none",
+            ),
             Self::NoData => (
                 "no table has anything on disk",
                 "look again once something is there; memtables of Cassandra are flushed by: nodetool flush",

@@ -128,7 +128,8 @@ pub struct NodeReading {
     pub compactions: Option<u64>,
     /// What else it has counted since its start, by the name of the series.
     pub counted: BTreeMap<&'static str, f64>,
-    /// Calls of statements since it began to count them, by their text without values, as far as it shows that.
+    /// Calls of statements since it began to count them, by their text without values, as far as it shows that; none
+    /// where it hides most of them.
     pub calls: BTreeMap<String, f64>,
     /// Statements that this look took.
     pub statements: u32,

@@ -63,3 +63,27 @@ fn statements_that_it_shows_are_in_the_file_and_are_not_unknown() {
     assert!(text.contains("# * 300.0 a second: SELECT * FROM orders WHERE id = $1"), "{text}");
     assert!(!text.contains("VACUUM"), "{text}");
 }
+
+/// An identifier of SQL may have any character but NUL.
+#[test]
+fn names_and_statements_of_somebody_else_are_nothing_but_comments_of_the_file() {
+    let mut seen = server();
+    let table = "o\"\n[target]\ndatabase = \"cassandra\"\r#".to_owned();
+    let name = TableName { keyspace: "shop".to_owned(), table };
+    seen.cluster.tables[0].name = name.clone();
+    seen.cluster.name = "app\nbaseline = \"x\"".to_owned();
+    for (minute, reading) in seen.nodes[0].readings.iter_mut().enumerate() {
+        reading.tables = reading.tables.values().map(|table| (name.clone(), *table)).collect();
+        reading.calls.insert("SELECT 1 \u{1b}[2J\u{85}\n[target]".to_owned(), 60.0 * minute as f64);
+    }
+    let (text, experiment) = written(&judged(&seen));
+    assert_eq!(experiment.target.database.product().name, "postgresql", "{text}");
+    for said in
+        ["# * shop.o\" [target] database = \"cassandra\" #: ", "cluster app baseline = \"x\" of", "[2J [target]"]
+    {
+        let is_comment = |line: &str| line.starts_with("# ") && line.contains(said);
+        assert!(text.lines().any(is_comment), "{said}\n{text}");
+    }
+    assert_eq!(text.lines().filter(|line| *line == "[target]").count(), 1, "{text}");
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+}

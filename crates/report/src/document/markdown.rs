@@ -73,5 +73,17 @@ fn inside(cell: &str) -> String {
 
 /// A line break in a name would begin a heading, or a list, of somebody else's.
 fn on_one_line(words: &str) -> String {
-    words.replace('\n', " ")
+    words.replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CommonMark 0.31, "Characters and lines": a carriage return ends a line, too.
+    #[test]
+    fn no_name_begins_a_line() {
+        let of = Section::new("names", "").paragraph("a\n# b\r# c").list(["d\r* e"]);
+        assert_eq!(section(&of), "a # b # c\n\n* d * e\n\n");
+    }
 }
