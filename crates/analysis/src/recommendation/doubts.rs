@@ -9,8 +9,8 @@ use super::Answer;
 use super::by_capacity::excluded_by_probe;
 use crate::comparisons::{is_open, places};
 use crate::document::{
-    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
-    NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer,
+    AnswerOutcome, Capacity, CapacityOutcome, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, Meets,
+    MissesInModel, NotConsidered, NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer,
 };
 use crate::finding::{Finding, Scope};
 use crate::lists::{each_once, grouped};
@@ -19,9 +19,16 @@ use crate::rule::{Rule, Severity};
 impl Answer<'_> {
     /// Configurations that could not be judged. One without a price was, where throughput alone decides and where
     /// nothing that has a price might be run.
-    pub(super) fn not_considered(&self, all_places: &[WorkloadAnswer]) -> Vec<NotConsidered> {
+    pub(super) fn not_considered(
+        &self,
+        all_places: &[WorkloadAnswer],
+        everywhere: &[OverallCandidate],
+    ) -> Vec<NotConsidered> {
         let any_priced = self.cells.iter().any(|c| c.usd_per_month.is_some());
-        let was_judged = |name: &str| all_places.iter().any(|place| judges_unpriced(place, name));
+        let no_priced_might =
+            !everywhere.is_empty() && none_might(everywhere.iter().map(|c| (c.usd_per_month, c.meets)));
+        let was_judged =
+            |name: &str| no_priced_might || all_places.iter().any(|place| self.judges_unpriced(place, name));
         let mut all = Vec::new();
         for setup in self.setups.iter() {
             let name = &setup.configuration;
@@ -47,6 +54,34 @@ impl Answer<'_> {
             all.extend(why.map(|why| NotConsidered { configuration: name.clone(), why }));
         }
         all
+    }
+
+    /// Whether a place shows that a configuration without a price was judged.
+    fn judges_unpriced(&self, place: &WorkloadAnswer, name: &str) -> bool {
+        let is_offered = match &place.outcome {
+            AnswerOutcome::Run { same, .. } => place.outcome.may_run(name) || same.iter().any(|one| one == name),
+            AnswerOutcome::Between { configurations, .. } => configurations.iter().any(|one| one == name),
+            AnswerOutcome::Withheld { configurations } => configurations.iter().any(|(one, _)| one == name),
+            _ => false,
+        };
+        let judges_all = match place.by {
+            DecidedBy::Throughput => true,
+            // What is carried decides alone where fewer than two have a price.
+            DecidedBy::Capacity if place.candidates.is_empty() => {
+                let is_known =
+                    |c: &&Capacity| c.workload == place.workload && c.outcome != CapacityOutcome::NotMeasured;
+                self.capacities.iter().filter(is_known).filter(|c| c.usd_per_month.is_some()).count() < 2
+            }
+            DecidedBy::Objective | DecidedBy::Capacity => {
+                // Beside a bound throughput alone decides, too, where fewer than two have a price.
+                let is_closed = place.by == DecidedBy::Objective && place.load.is_some_and(|load| !is_open(load));
+                let priced = place.candidates.iter().filter(|c| c.usd_per_month.is_some()).count();
+                let all = place.candidates.iter().map(|c| (c.usd_per_month, c.meets));
+                (is_closed && priced < 2) || (!place.candidates.is_empty() && none_might(all))
+            }
+            DecidedBy::Value | DecidedBy::Writes => false,
+        };
+        is_offered || judges_all
     }
 
     /// What a configuration lost of its acknowledged writes, under whatever workload and load.
@@ -288,18 +323,9 @@ impl Answer<'_> {
     }
 }
 
-/// Whether a place shows that a configuration without a price was judged.
-fn judges_unpriced(place: &WorkloadAnswer, name: &str) -> bool {
-    let is_offered = match &place.outcome {
-        AnswerOutcome::Run { same, .. } => place.outcome.may_run(name) || same.iter().any(|one| one == name),
-        AnswerOutcome::Between { configurations, .. } => configurations.iter().any(|one| one == name),
-        AnswerOutcome::Withheld { configurations } => configurations.iter().any(|(one, _)| one == name),
-        _ => false,
-    };
-    // Beside a bound throughput alone decides, too, where fewer than two have a price.
-    let is_closed = place.by == DecidedBy::Objective && place.load.is_some_and(|load| !is_open(load));
-    let priced = place.candidates.iter().filter(|c| c.usd_per_month.is_some()).count();
-    is_offered || place.by == DecidedBy::Throughput || (is_closed && priced < 2)
+/// Whether nothing that has a price might meet what is asked: then what has none is held against it as well.
+fn none_might(mut all: impl Iterator<Item = (Option<f64>, Meets)>) -> bool {
+    all.all(|(usd, meets)| usd.is_none() || meets == Meets::No)
 }
 
 fn not_monotone(capacity: &Capacity) -> Option<Doubt> {

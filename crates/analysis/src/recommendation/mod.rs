@@ -56,8 +56,8 @@ impl Answer<'_> {
     /// The answer.
     pub fn recommendation(&self) -> Recommendation {
         let all = self.places();
-        let not_considered = self.not_considered(&all);
         let everywhere = agreement::everywhere(&all);
+        let not_considered = self.not_considered(&all, &everywhere);
         let (status, run, reason) = self.verdict(&all, &everywhere);
         let repetitions = match reason {
             Reason::TooFewRepetitions => Some(u32::try_from(stats::REPETITIONS_MIN).unwrap_or(u32::MAX)),

@@ -96,10 +96,13 @@ fn where_several_meet_a_bound_prices_would_decide() {
     assert!(headline.contains("each of middle and fast keeps p99 at most "), "{headline}");
 }
 
-/// What has a price misses the bound: that no configuration keeps it would be false.
+/// What has a price misses the bound: that no configuration keeps it would be false; and so would it be that another
+/// without a price was not considered, which misses it as well.
 #[test]
 fn what_has_no_price_may_be_the_only_one_that_keeps_a_bound() {
-    let closed = noisy(&[priced("slow", 300, 100.0), priced("slow_too", 310, 110.0), iops("fast", 20_000)], 0.02, 3);
+    let with_price = [priced("slow", 300, 100.0), priced("slow_too", 310, 110.0)];
+    let all = [with_price, [iops("unpriced", 305), iops("fast", 20_000)]].concat();
+    let closed = noisy(&all, 0.02, 3);
     for story in [closed.clone(), closed.open(1000.0)] {
         let plain = story.analysis();
         let (slow, fast) = (p99_ms(&plain, "slow_too"), p99_ms(&plain, "fast"));

@@ -17,11 +17,13 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others = analysis.capacities.iter().filter(own).filter(|c| c.configuration != run);
     let others: Vec<String> = others.map(|c| clause(analysis, c)).collect();
     let is_demand = !place.candidates.is_empty();
-    let claim = match (is_demand, ours.usd_per_month) {
-        (true, Some(_)) if !others.is_empty() => {
+    // Cheaper than what has no price is not known.
+    let by_money = ours.usd_per_month.is_some() && !for_money(analysis, place).is_empty();
+    let claim = match (is_demand, by_money) {
+        (true, true) => {
             format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis))
         }
-        (true, _) => format!("it carries the demand with headroom at {}", bounds(analysis)),
+        (true, false) => format!("it carries the demand with headroom at {}", bounds(analysis)),
         (false, _) => {
             let most = match place.outcome.any().is_empty() {
                 true => "it carries the most",

@@ -174,7 +174,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         ),
         Doubt::RuntimesDiffer { version, runtimes } => format!(
             "Not all trials of {version} ran on the same: {}. Hosts differ in it, or the run was resumed with another; \
-             differences between trials may be those of the two.",
+             differences between trials may be those of what ran them.",
             listed(runtimes)
         ),
         Doubt::Scale { scale } => {

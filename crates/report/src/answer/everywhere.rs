@@ -15,13 +15,14 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
         return "it meets the objective in every place".to_owned();
     };
     let others = || all.iter().filter(|one| one.configuration != run);
-    let is_alone = all.len() == 1;
-    let is_only = !is_alone && others().all(|one| one.meets == Meets::No);
+    let is_only = all.len() > 1 && others().all(|one| one.meets == Meets::No);
+    // Cheaper than what has no price is not known.
+    let by_money = ours.usd_per_month.is_some() && others().any(|one| one.usd_per_month.is_some());
     let bounds = bounds(analysis, true);
-    let claim = match (is_only, ours.usd_per_month) {
+    let claim = match (is_only, by_money) {
         (true, _) => format!("it is the only one that {bounds}"),
-        (false, Some(_)) if !is_alone => format!("it is the cheapest that {bounds}"),
-        _ => format!("it {bounds}"),
+        (false, true) => format!("it is the cheapest that {bounds}"),
+        (false, false) => format!("it {bounds}"),
     };
     let cost = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);
     let misses = others().filter(|one| one.meets == Meets::No && (is_only || cost(one) <= cost(ours)));

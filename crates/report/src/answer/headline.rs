@@ -149,10 +149,10 @@ fn reason<'a>(
 /// Said where no other is left.
 const ONLY_ONE: &str = "it is the only configuration that lost no acknowledged write";
 
-/// Said of the cheapest of those that were judged.
+/// Said of the cheapest of those that were judged; what another without a price costs is not known.
 fn cheapest(analysis: &Analysis, run: &str) -> &'static str {
     let usd = baseline::usd(analysis, run).unwrap_or(0.0);
-    match analysis.configurations.iter().any(|c| c.usd_per_month.is_some_and(|other| other < usd)) {
+    match analysis.configurations.iter().any(|c| c.usd_per_month.is_none_or(|other| other < usd)) {
         true => "no other that was judged costs less",
         false => "no other costs less",
     }

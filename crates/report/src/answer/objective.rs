@@ -166,18 +166,19 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let is_priced = |c: &&Candidate| c.usd_per_month.is_some();
     let by_money = is_priced(&ours) && place.candidates.iter().filter(is_priced).count() >= 2;
     let money = when(by_money, || " for its money".to_owned());
-    let claim = match (is_only, by_value, ours.usd_per_month) {
-        (true, _, _) => format!("it is the only one that {bounds}"),
+    let claim = match (is_only, by_value) {
+        (true, _) => format!("it is the only one that {bounds}"),
         _ if others.is_empty() => format!("it {bounds}"),
-        (_, true, _) => {
+        (_, true) => {
             let bounds = bounds.replace("keeps ", "keep ").replace("carries ", "carry ").replace("meets ", "meet ");
             match place.outcome.any().is_empty() {
                 true => format!("it gives the most throughput{money} of all that {bounds}"),
                 false => format!("no other hardware gives as much throughput{money} of all that {bounds}"),
             }
         }
-        (_, _, Some(_)) => format!("it is the cheapest that {bounds}"),
-        (_, _, None) => format!("it {bounds}"),
+        // Cheaper than what has no price is not known.
+        _ if by_money => format!("it is the cheapest that {bounds}"),
+        _ => format!("it {bounds}"),
     };
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);
     let misses = others.iter().filter(|c| c.meets == Meets::No).filter(cheaper).rev().take(MISSES);

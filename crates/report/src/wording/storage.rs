@@ -168,7 +168,7 @@ pub fn burst_only(of: &BurstOnly) -> Words {
             credits(of.unit, spent.credits_end),
             lasts(of.unit, of.lasts)
         ),
-        "For the sustained speed start the bucket empty (provider.local burst_credits_start = 0).",
+        "For the sustained speed start the bucket empty (burst = \"baseline\" of the volume, or of [provider.local]).",
     )
 }
 

@@ -57,7 +57,7 @@ fn what_ran_a_version_before_and_after_a_resume_is_named() {
         said(&analysis).doubts[0],
         "Not all trials of 5.0.5 ran on the same: openjdk 17 and openjdk 17 with options of its own \
          (TieredStopAtLevel=1). Hosts differ in it, or the run was resumed with another; differences between trials \
-         may be those of the two."
+         may be those of what ran them."
     );
 }
 

@@ -104,6 +104,22 @@ fn a_bound_that_a_model_misses_by_less_than_its_scale_is_not_decided() {
     assert!(!said(&analysis).headline().contains("model"));
 }
 
+/// Whether another that meets the bounds costs less is known of those that have a price alone.
+#[test]
+fn at_a_rate_nothing_is_the_cheapest_of_those_that_have_no_price() {
+    let headline = |usd: Option<f64>| {
+        let mut analysis = with(DecidedBy::Objective, run("gp3"));
+        analysis.recommendation.places[0].load = Some(LOADS[1]);
+        let io2 = candidate("io2", 1000.0, [4.0, 3.8, 4.2], Meets::Yes);
+        analysis.recommendation.places[0].candidates =
+            vec![candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes), Candidate { usd_per_month: usd, ..io2 }];
+        said(&analysis).headline()
+    };
+    let (priced, unpriced) = (headline(Some(1000.0)), headline(None));
+    assert!(priced.starts_with("Run gp3: it is the cheapest that keeps p99 at most 10 ms"), "{priced}");
+    assert!(unpriced.starts_with("Run gp3: it keeps p99 at most 10 ms"), "{unpriced}");
+}
+
 /// No configuration has a price, so that nothing is the most for its money.
 #[test]
 fn within_bounds_of_a_closed_loop_money_is_named_where_there_is_some() {

@@ -98,19 +98,21 @@ fn the_cheapest_is_run_where_the_next_step_does_not_pay() {
     );
 }
 
-/// A cheaper one has no valid trial: what it would do nobody knows, and that nothing costs less would be false.
+/// A cheaper one has no valid trial, or one has no price: that nothing costs less would be false, or is not known.
 #[test]
 fn the_cheapest_that_was_judged_need_not_be_the_cheapest() {
-    let headline = |cheaper: bool| {
+    let headline = |usd: Option<f64>| {
         let mut analysis = with(DecidedBy::Value, run("gp2"));
         analysis.value_of_money.clear();
         let other = analysis.configurations.iter_mut().find(|c| c.name == "gp3").unwrap();
-        other.usd_per_month = Some(if cheaper { 400.0 } else { 750.0 });
+        other.usd_per_month = usd;
         said(&analysis).headline()
     };
     let all = "and nothing more expensive gives more for its money.";
-    assert_eq!(headline(false), format!("Run gp2: no other costs less, {all}"));
-    assert_eq!(headline(true), format!("Run gp2: no other that was judged costs less, {all}"));
+    assert_eq!(headline(Some(750.0)), format!("Run gp2: no other costs less, {all}"));
+    for unknown in [Some(400.0), None] {
+        assert_eq!(headline(unknown), format!("Run gp2: no other that was judged costs less, {all}"));
+    }
 }
 
 /// What misses a bound may give more for its money than what is run.
