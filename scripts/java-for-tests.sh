@@ -10,10 +10,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
 home=${IOPSLAB_CACHE:-$cache}/java-for-tests
 [ "$real" != "$home/bin/java" ] || { echo "$home"; exit; }
 mkdir -p "$home/bin"
-options=-XX:TieredStopAtLevel=1
-# Each database touches all of its heap as it starts: 131,072 pages for 512 MiB, or 256 huge ones where the kernel gives them to who asks.
-if grep -qsE '\[(always|madvise)\]' /sys/kernel/mm/transparent_hugepage/enabled; then options+=' -XX:+UseTransparentHugePages'; fi
 # shellcheck disable=SC2016
-printf '#!/bin/sh\nexec %q %s "$@"\n' "$(readlink -f "$real")" "$options" >"$home/bin/java"
+printf '#!/bin/sh\nexec %q -XX:TieredStopAtLevel=1 "$@"\n' "$(readlink -f "$real")" >"$home/bin/java"
 chmod +x "$home/bin/java"
 echo "$home"
