@@ -1,8 +1,19 @@
 #!/usr/bin/env bash
 # What is checked before the tests: format, clippy with and without the features `aws` and `tls`, documentation, dependencies, Terraform modules,
 # shell scripts.
+# scripts/lint.sh [--without-compiling]: format, Terraform modules and shell scripts alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+without_compiling() {
+  cargo fmt --all -- --check
+  scripts/terraform.sh
+  shellcheck scripts/*.sh bench/*.sh .ci/*
+}
+if [ "${1:-}" = --without-compiling ]; then
+  without_compiling
+  exit
+fi
 
 # Licences, advisories and sources of dependencies. Whoever has to install cargo-deny learns it at once.
 if [ -n "${IOPSLAB_LINT_WITHOUT_DENY:-}" ]; then
@@ -15,7 +26,7 @@ else
   exit 1
 fi
 
-cargo fmt --all -- --check
+without_compiling
 all=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
 cargo clippy "${all[@]}" --all-targets --no-deps -- -D warnings
 # Without the features: what is compiled then, and the one program of tests with a test for it. Of the whole workspace, as above, since
@@ -24,5 +35,3 @@ cargo clippy "${all[@]}" --all-targets --no-deps -- -D warnings
 cargo clippy --workspace --lib --bins --test bad_input --locked --no-deps -- -D warnings
 RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc "${all[@]}" --no-deps --document-private-items --quiet
 "${deny[@]}"
-scripts/terraform.sh
-shellcheck scripts/*.sh bench/*.sh .ci/*
