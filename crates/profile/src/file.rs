@@ -48,8 +48,8 @@ impl NoFile {
             ),
             Self::NothingAsked => (
                 "nothing was asked of any table",
-                "watch it while its clients work; tables of the system do not count, and PostgreSQL with track_counts = \
-                 off counts none",
+                "watch it while its clients work; tables of the system do not count, and PostgreSQL with \
+                 track_counts = off counts none",
             ),
             Self::NoData => (
                 "no table has anything on disk",
