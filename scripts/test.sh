@@ -57,13 +57,21 @@ beside "$target/stories.log" env --chdir="${stories% *}" "${stories#* }" real::
 all=$(programs --tests)
 cargo build "${tests[@]}" --example simulated_agent
 [ $# = 0 ] || beside "$target/beside.log" "$@"
-while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -vxF "$engine" <<<"$all")
+# Those of volumes wait more than they compute, too: in the place of the stories, once these have ended.
+# shellcheck disable=SC2016
+beside "$target/volumes.log" bash -c 'tail --pid="$1" -f /dev/null
+  while read -r directory program; do
+    echo "==> ${program##*/} --skip real::"
+    (cd "$directory" && exec "$program" --skip real:: </dev/null) || status=$?
+  done <<<"$2"
+  exit "${status:-0}"' volumes "${jobs[0]}" "$(grep "/storage " <<<"$all")"
+while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -vxF "$engine" <<<"$all" | grep -v "/storage ")
 # Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.
 fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
 [ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
 jobs=()
-cat "$target/stories.log"
+cat "$target/stories.log" "$target/volumes.log"
 [ $# = 0 ] || cat "$target/beside.log"
 echo "==> ended after $SECONDS s"
 exit "$status"
