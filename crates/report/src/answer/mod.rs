@@ -23,7 +23,10 @@ mod steps;
 mod undecided;
 mod unused;
 
-use analysis::{Analysis, Check, Criterion, Doubt, Meets, MissesInModel, OfThisMachine, Status, Withheld};
+use analysis::{
+    Analysis, AnswerOutcome, CellAnalysis, Check, Criterion, Doubt, Meets, MissesInModel, OfThisMachine, Status,
+    Withheld, WorkloadAnswer,
+};
 
 pub use exchange::Exchange;
 
@@ -123,10 +126,17 @@ pub fn answer(analysis: &Analysis) -> Answer {
 }
 
 /// Configurations that burst credits carried, each with the time after which a full bucket is empty, as clauses behind
-/// a headline that does not tell them yet.
+/// a headline that does not tell them yet. Beside a decision for other places, the sentences on these tell it.
 fn burst_ends(analysis: &Analysis, headline: &str) -> String {
+    let recommendation = &analysis.recommendation;
+    let is_of_others = |cell: &CellAnalysis| {
+        let mut withheld = recommendation.places.iter().filter(|p| matches!(p.outcome, AnswerOutcome::Withheld { .. }));
+        let is_its = |p: &WorkloadAnswer| p.workload == cell.workload && p.load.is_none_or(|load| load == cell.load);
+        recommendation.status == Status::Decided && withheld.any(is_its)
+    };
     let mut shortest: Vec<(&str, Withheld)> = Vec::new();
-    let cells = analysis.cells.iter().filter_map(|c| Some((&c.configuration, c.withheld?)));
+    let cells = analysis.cells.iter().filter(|cell| !is_of_others(cell));
+    let cells = cells.filter_map(|c| Some((&c.configuration, c.withheld?)));
     for (name, why) in cells {
         let Some(lasts) = lasts_s(why) else { continue };
         match shortest.iter_mut().find(|(known, _)| known == name) {

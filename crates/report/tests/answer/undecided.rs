@@ -2,11 +2,11 @@
 
 use analysis::{
     AnswerOutcome, Candidate, Capacity, CapacityOutcome, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict,
-    Verdict, Withheld, WouldDecide,
+    Verdict, Withheld, WorkloadAnswer, WouldDecide,
 };
-use report::{html, markdown};
+use report::{answer, html, markdown};
 
-use super::{said, step, story, with};
+use super::{run, said, step, story, with};
 
 #[test]
 fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
@@ -170,6 +170,28 @@ fn what_was_not_the_storage_is_said_in_words() {
         let expected = format!("Not decided: what was measured is not the storage: {words}.");
         assert_eq!(headline, expected);
     }
+}
+
+/// What credits carried under other workloads is no part of what is decided: the sentence on these workloads tells it.
+#[test]
+fn a_decision_names_no_burst_of_other_workloads() {
+    let why = Withheld::Burst { burst_iops: 187.5, baseline_iops: 18.75, lasts_s: Some(2000.0) };
+    let mut analysis = with(DecidedBy::Value, run("gp3"));
+    let place = &analysis.recommendation.places[0];
+    let writes = WorkloadAnswer {
+        workload: "writes".into(),
+        outcome: AnswerOutcome::Withheld { configurations: vec![("gp2".into(), why)] },
+        ..place.clone()
+    };
+    analysis.recommendation.places.push(writes);
+    let mut cells: Vec<_> = analysis.cells.iter().filter(|c| c.configuration == "gp2").cloned().collect();
+    cells.iter_mut().for_each(|cell| (cell.workload, cell.withheld) = ("writes".into(), Some(why)));
+    analysis.cells.extend(cells);
+    let answer = answer(&analysis);
+    assert!(answer.headline().starts_with("Run gp3"), "{}", answer.headline());
+    assert!(!answer.headline().contains("burst credits"), "{}", answer.headline());
+    let told = answer.sentences.iter().filter(|sentence| sentence.contains("burst credits carried gp2 (3,000 IOPS"));
+    assert_eq!(told.count(), 1, "{:#?}", answer.sentences);
 }
 
 /// A longer warm-up changes nothing about what others did.
