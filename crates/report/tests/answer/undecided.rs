@@ -173,8 +173,9 @@ fn what_was_not_the_storage_is_said_in_words() {
 }
 
 /// What credits carried under other workloads is no part of what is decided: the sentence on these workloads tells it.
+/// And the picture beside the decision is one of what is decided.
 #[test]
-fn a_decision_names_no_burst_of_other_workloads() {
+fn a_decision_names_and_shows_no_burst_of_other_workloads() {
     let why = Withheld::Burst { burst_iops: 187.5, baseline_iops: 18.75, lasts_s: Some(2000.0) };
     let mut analysis = with(DecidedBy::Value, run("gp3"));
     let place = &analysis.recommendation.places[0];
@@ -183,7 +184,7 @@ fn a_decision_names_no_burst_of_other_workloads() {
         outcome: AnswerOutcome::Withheld { configurations: vec![("gp2".into(), why)] },
         ..place.clone()
     };
-    analysis.recommendation.places.push(writes);
+    analysis.recommendation.places.insert(0, writes);
     let mut cells: Vec<_> = analysis.cells.iter().filter(|c| c.configuration == "gp2").cloned().collect();
     cells.iter_mut().for_each(|cell| (cell.workload, cell.withheld) = ("writes".into(), Some(why)));
     analysis.cells.extend(cells);
@@ -192,6 +193,9 @@ fn a_decision_names_no_burst_of_other_workloads() {
     assert!(!answer.headline().contains("burst credits"), "{}", answer.headline());
     let told = answer.sentences.iter().filter(|sentence| sentence.contains("burst credits carried gp2 (3,000 IOPS"));
     assert_eq!(told.count(), 1, "{:#?}", answer.sentences);
+    let page = html(&analysis, &analysis::Charts::default());
+    let (_, picture) = page.split_once("<figure class=\"frontier\"><figcaption><b>").unwrap();
+    assert!(picture.starts_with("read-heavy"), "{}", picture.chars().take(60).collect::<String>());
 }
 
 /// A longer warm-up changes nothing about what others did.

@@ -1,8 +1,8 @@
 //! What a chart of cost against performance shows, read from the analysis.
 
 use analysis::{
-    Analysis, Candidate, CellAnalysis, Check, Criterion, DecidedBy, IntervalMethod, LatencyFigure, LoadLevel, Meets,
-    Range, WorkloadAnswer,
+    Analysis, AnswerOutcome, Candidate, CellAnalysis, Check, Criterion, DecidedBy, IntervalMethod, LatencyFigure,
+    LoadLevel, Meets, Range, WorkloadAnswer,
 };
 
 use crate::answer::place_name;
@@ -115,12 +115,14 @@ pub fn charts(analysis: &Analysis) -> Vec<Chart> {
     spots(analysis).iter().map(|spot| chart(analysis, spot)).filter(|chart| chart.points.len() > 1).collect()
 }
 
-/// The places of the recommendation; those of the cells, where it has none.
+/// The places of the recommendation, those first that are decided; those of the cells, where it has none.
 fn spots(analysis: &Analysis) -> Vec<Spot<'_>> {
     let mut spots: Vec<Spot<'_>> = Vec::new();
     for place in &analysis.recommendation.places {
         spots.push(Spot { workload: &place.workload, load: place.load, place: Some(place) });
     }
+    let is_open = |spot: &Spot<'_>| !spot.place.is_some_and(|p| matches!(p.outcome, AnswerOutcome::Run { .. }));
+    spots.sort_by_key(is_open);
     for cell in &analysis.cells {
         let is_known = |s: &Spot<'_>| s.workload == cell.workload && s.load.is_none_or(|load| load == cell.load);
         if !spots.iter().any(is_known) {
