@@ -16,16 +16,15 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
     let mut problems = Vec::new();
     let work_directory = work_directory(&needs.work_directory);
     let cpus = machine::cpus() as f64;
-    if let Some(demand) = needs.cpus.as_ref().filter(|demand| demand.total() > cpus) {
+    if let Some(demand) = beyond(&needs.cpus, cpus) {
         let needed = sum(demand, 1.0, 1);
         problems.push(asks_for(
             format!("configuration {} needs {needed} CPUs here, this machine has {cpus}", demand.configuration),
             "raise provider.local.scale; without a machine: --provider simulated",
         ));
     }
-    // Without bound where it is not known.
-    let memory = monitor::memory_bytes(Path::new("/")).map_or(f64::INFINITY, |bytes| bytes as f64);
-    if let Some(demand) = needs.memory.as_ref().filter(|demand| demand.total() > memory) {
+    let memory = memory_bytes();
+    if let Some(demand) = beyond(&needs.memory, memory) {
         let (name, needed, has) = (&demand.configuration, sum(demand, GIB, 1), memory / GIB);
         let (when, fix) = match demand.loads {
             true => (
@@ -83,15 +82,25 @@ pub(super) fn of_cache(needs: &Needs) -> Vec<Problem> {
         asks_for(what, "a smaller node in more nodes, or a larger machine")
     };
     let cpus = machine::cpus() as f64;
-    if let Some(demand) = needs.cpus.as_ref().filter(|demand| demand.total() > cpus) {
+    if let Some(demand) = beyond(&needs.cpus, cpus) {
         problems.push(too_much(demand, format!("{} CPUs", sum(demand, 1.0, 1)), cpus.to_string()));
     }
-    let memory = monitor::memory_bytes(Path::new("/")).map_or(f64::INFINITY, |bytes| bytes as f64);
-    if let Some(demand) = needs.memory.as_ref().filter(|demand| demand.total() > memory) {
+    let memory = memory_bytes();
+    if let Some(demand) = beyond(&needs.memory, memory) {
         let needed = format!("{} GiB of memory", sum(demand, GIB, 1));
         problems.push(too_much(demand, needed, format!("{:.1}", memory / GIB)));
     }
     problems
+}
+
+/// What is asked for, where it is more than there is.
+fn beyond(demand: &Option<Demand>, has: f64) -> Option<&Demand> {
+    demand.as_ref().filter(|demand| demand.total() > has)
+}
+
+/// This machine's memory; without bound where it is not known.
+fn memory_bytes() -> f64 {
+    monitor::memory_bytes(Path::new("/")).map_or(f64::INFINITY, |bytes| bytes as f64)
 }
 
 /// That the program of caches is missing.

@@ -197,7 +197,7 @@ impl Seen<'_> {
         if let (Status::Decided, Some(run)) = (answer.status, &answer.run) {
             return Some(RestsBecause::Decided { run: run.clone() });
         }
-        let Some(place) = answer.places.iter().find(|place| is_at(own, place)) else {
+        let Some(place) = answer.places.iter().find(|place| place.is_of(own)) else {
             return Some(RestsBecause::NothingToCompare);
         };
         if !answer.everywhere.is_empty() {
@@ -248,11 +248,11 @@ impl Seen<'_> {
     /// would have to be compared with them.
     fn is_alone(&self, cell: usize, open: &[usize], skipped: &[usize]) -> bool {
         let own = &self.analysis.cells[cell];
-        let Some(place) = self.analysis.recommendation.places.iter().find(|place| is_at(own, place)) else {
+        let Some(place) = self.analysis.recommendation.places.iter().find(|place| place.is_of(own)) else {
             return false;
         };
         let are_bounds_open = meets(place, &own.configuration) == Some(Meets::NotDecided);
-        let is_beside = |other: &usize| *other != cell && is_at(&self.analysis.cells[*other], place);
+        let is_beside = |other: &usize| *other != cell && place.is_of(&self.analysis.cells[*other]);
         let is_compared = is_by_throughput(place) && !are_bounds_open;
         is_compared && skipped.iter().any(is_beside) && !open.iter().any(is_beside)
     }
@@ -304,7 +304,7 @@ impl Seen<'_> {
     }
 
     fn cells_at(&self, place: &WorkloadAnswer) -> Vec<usize> {
-        (0..self.analysis.cells.len()).filter(|i| is_at(&self.analysis.cells[*i], place)).collect()
+        (0..self.analysis.cells.len()).filter(|i| place.is_of(&self.analysis.cells[*i])).collect()
     }
 
     /// What makes a ratio of throughputs, of one cell over another, one of throughput for money, where that decides.
@@ -385,11 +385,6 @@ fn is_left_to_full_scale(checks: &[Check], load: LoadLevel, scale: f64) -> bool 
     let mut open = checks.iter().filter(|check| check.meets == Meets::NotDecided);
     let is_missed = checks.iter().any(|check| check.beyond().is_some_and(|(_, high)| high <= scale));
     is_missed && !open.any(may_miss)
-}
-
-/// Whether a place is where a cell was measured, or one of several load levels of it.
-fn is_at(cell: &CellAnalysis, place: &WorkloadAnswer) -> bool {
-    cell.workload == place.workload && place.load.is_none_or(|load| load == cell.load)
 }
 
 /// Whether throughput decides there, for money or alone, perhaps within bounds.

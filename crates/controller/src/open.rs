@@ -64,9 +64,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
         let requests = of_turn.map(request).collect();
         let opened = answer!(Reply::Opened { cleaned, software } => (cleaned, software));
         for (cleaned, runs) in run.agents.call_all(requests, opened)?.into_values() {
-            for what in cleaned {
-                run.say(&format!("cleaned up after an earlier run: {what}"));
-            }
+            say_cleaned(run, cleaned);
             software.extend(runs);
         }
     }
@@ -83,11 +81,8 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
 /// Takes the hosts of caches, all at the same time: each has a machine of its own.
 fn caches(run: &mut Run<'_>, started: &Started, beside: bool) -> Result<(), Failure> {
     let request = |host: HostId| {
-        let machine_use = run.agents.machine_use(host);
         let task = UnderTest {
             needed_bytes: 0,
-            work_directory: hosts::work_directory(machine_use.as_ref()),
-            machine_use,
             addresses: vec![run.agents.place(host).address],
             index: 0,
             versions: Vec::new(),
@@ -97,10 +92,13 @@ fn caches(run: &mut Run<'_>, started: &Started, beside: bool) -> Result<(), Fail
     };
     let requests = hosts::caches(run.job()).into_iter().map(request).collect();
     let opened = answer!(Reply::Opened { cleaned, .. } => cleaned);
-    for what in run.agents.call_all(requests, opened)?.into_values().flatten() {
-        run.say(&format!("cleaned up after an earlier run: {what}"));
-    }
+    let cleaned = run.agents.call_all(requests, opened)?;
+    say_cleaned(run, cleaned.into_values().flatten());
     Ok(())
+}
+
+fn say_cleaned(run: &Run<'_>, all: impl IntoIterator<Item = String>) {
+    all.into_iter().for_each(|what| run.say(&format!("cleaned up after an earlier run: {what}")));
 }
 
 /// Keeps what runs each version: where versions need different ones, it is not only the version that differs, and a run
@@ -124,7 +122,7 @@ fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, started: &Started,
     let nodes = hosts::companions(run.setups(), host);
     let machine_use: Option<MachineUse> = agents.machine_use(host);
     let (work_directory, cache_directory) = match &machine_use {
-        Some(machine_use) => (machine_use.work_directory.clone().unwrap_or_default(), String::new()),
+        Some(_) => (hosts::work_directory(machine_use.as_ref()), String::new()),
         None => (
             run.settings.work_directory_of(on_machine).display().to_string(),
             run.settings.cache_directory.display().to_string(),

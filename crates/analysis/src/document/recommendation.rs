@@ -4,6 +4,7 @@ use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::{Candidate, OverallCandidate};
+use super::cell::CellAnalysis;
 use super::doubt::Doubt;
 use super::durability::BestOfAlike;
 use super::ratio::Ratio;
@@ -94,6 +95,13 @@ pub struct WorkloadAnswer {
     pub outcome: AnswerOutcome,
     /// Against an objective: how each configuration stands, cheapest first.
     pub candidates: Vec<Candidate>,
+}
+
+impl WorkloadAnswer {
+    /// Whether it is where a cell was measured, or one of several load levels of it.
+    pub fn is_of(&self, cell: &CellAnalysis) -> bool {
+        self.workload == cell.workload && self.load.is_none_or(|load| load == cell.load)
+    }
 }
 
 /// What decides.

@@ -25,7 +25,7 @@ mod unused;
 
 use analysis::{
     Analysis, AnswerOutcome, CellAnalysis, Check, Criterion, Doubt, Meets, MissesInModel, OfThisMachine, Status,
-    Withheld, WorkloadAnswer,
+    Withheld,
 };
 
 pub use exchange::Exchange;
@@ -131,8 +131,7 @@ fn burst_ends(analysis: &Analysis, headline: &str) -> String {
     let recommendation = &analysis.recommendation;
     let is_of_others = |cell: &CellAnalysis| {
         let mut withheld = recommendation.places.iter().filter(|p| matches!(p.outcome, AnswerOutcome::Withheld { .. }));
-        let is_its = |p: &WorkloadAnswer| p.workload == cell.workload && p.load.is_none_or(|load| load == cell.load);
-        recommendation.status == Status::Decided && withheld.any(is_its)
+        recommendation.status == Status::Decided && withheld.any(|place| place.is_of(cell))
     };
     let mut shortest: Vec<(&str, Withheld)> = Vec::new();
     let cells = analysis.cells.iter().filter(|cell| !is_of_others(cell));
