@@ -11,7 +11,7 @@ use experiment::{Adaptive, Aim, LoadLevel, NextBlock, Plan, PlannedTrial, Restin
 
 use crate::comparisons::{Comparisons, is_open};
 use crate::document::{
-    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, DecidedBy, Meets, OverallCandidate,
+    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, Meets, OverallCandidate,
     Status, Verdict, WorkloadAnswer,
 };
 use crate::figures::looks;
@@ -310,9 +310,9 @@ impl Seen<'_> {
     /// What makes a ratio of throughputs, of one cell over another, one of throughput for money, where that decides.
     fn factor(&self, place: &WorkloadAnswer, one: usize, other: usize) -> f64 {
         let usd = |i: usize| self.analysis.cells[i].usd_per_month.filter(|usd| *usd > 0.0);
-        match (place.by, usd(one), usd(other)) {
-            (DecidedBy::Throughput, ..) | (_, None, _) | (_, _, None) => 1.0,
-            (_, Some(one), Some(other)) => other / one,
+        match (usd(one), usd(other)) {
+            (Some(one), Some(other)) if place.by_money => other / one,
+            _ => 1.0,
         }
     }
 

@@ -103,7 +103,7 @@ pub use document::{
     OverallCandidate, PhaseAnalysis, PhaseKind, Range, Ranked, Ratio, Reason, Recommendation, RecoveryAnalysis,
     Replaced, ResidualSpread, Scaling, ScalingPoint, Sickness, SkippedCell, Spending, SpendingChange, Status,
     TrialCounts, Unrest, Untried, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, Withheld, WorkloadAnswer,
-    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis, workload_facts,
+    WorkloadFacts, WorseSettings, WouldDecide, WritesAnalysis, prices_decide, workload_facts,
 };
 pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};

@@ -82,6 +82,7 @@ fn run_with_loss() -> (Analysis, Charts) {
         workload: "read-heavy".into(),
         load: Some(page::LOADS[0]),
         by: DecidedBy::Writes,
+        by_money: false,
         outcome: AnswerOutcome::Run { configuration: "rf3-quorum".into(), same: Vec::new(), settings: None },
         candidates: Vec::new(),
     }];

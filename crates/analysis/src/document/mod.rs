@@ -43,7 +43,7 @@ pub use bound::{Bound, BoundIs, LimitedHere, OfThisMachine};
 pub use cache::CacheEffect;
 pub use cache_curve::{CacheCurve, CachePoint, CachePrediction};
 pub use cache_tier::CacheTierAnalysis;
-pub use candidate::{Candidate, Check, Criterion, FleetOf, Meets, OverallCandidate};
+pub use candidate::{Candidate, Check, Criterion, FleetOf, Meets, OverallCandidate, prices_decide};
 pub use capacity::{Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Missed};
 pub use cell::{CellAnalysis, InvalidTrial};
 pub use change::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Obstacle};

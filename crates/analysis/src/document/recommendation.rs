@@ -91,6 +91,8 @@ pub struct WorkloadAnswer {
     pub load: Option<LoadLevel>,
     /// What decides here.
     pub by: DecidedBy,
+    /// Whether prices decide with it: what has none is then not judged. Without, what has a price is none the better.
+    pub by_money: bool,
     /// The answer.
     pub outcome: AnswerOutcome,
     /// Against an objective: how each configuration stands, cheapest first.
@@ -101,6 +103,11 @@ impl WorkloadAnswer {
     /// Whether it is where a cell was measured, or one of several load levels of it.
     pub fn is_of(&self, cell: &CellAnalysis) -> bool {
         self.workload == cell.workload && self.load.is_none_or(|load| load == cell.load)
+    }
+
+    /// Whether one of its candidates can be the cheapest: cheaper than what has no price is not known.
+    pub fn has_cheapest(&self) -> bool {
+        self.by_money && self.candidates.iter().filter(|c| c.usd_per_month.is_some()).count() >= 2
     }
 }
 

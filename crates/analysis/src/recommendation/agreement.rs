@@ -131,6 +131,7 @@ mod tests {
                 workload: "w".to_owned(),
                 load: Some(LoadLevel::Concurrency(64)),
                 by: DecidedBy::Objective,
+                by_money: false,
                 outcome: AnswerOutcome::Run { configuration: "a".to_owned(), same, settings: None },
                 candidates: meets.map(candidate).into_iter().collect(),
             }

@@ -24,6 +24,7 @@ impl Answer<'_> {
                         workload: workload.to_owned(),
                         load: None,
                         by: DecidedBy::Capacity,
+                        by_money: has_two_prices(&own),
                         outcome: most_for_money(self.hardware, &own, self.plan.scale()),
                         candidates: Vec::new(),
                     },
@@ -106,15 +107,21 @@ fn is_floor(capacity: &Capacity, scale: f64) -> bool {
     capacity.outcome == CapacityOutcome::Floor && capacity.missed.as_ref().is_none_or(is_beyond)
 }
 
+/// Whether two that have a figure have a price.
+fn has_two_prices(own: &[&Capacity]) -> bool {
+    let is_priced = |c: &&&Capacity| c.usd_per_month.is_some() && c.outcome != CapacityOutcome::NotMeasured;
+    own.iter().filter(is_priced).count() >= 2
+}
+
 /// Operations per second under the objective for a dollar; under it alone where no two have a price. One configuration
 /// leads where the least it is shown to carry is worth more than the most that any other may; one hardware, where that
 /// is so of all others.
 fn most_for_money(hardware: &Hardware, own: &[&Capacity], scale: f64) -> AnswerOutcome {
-    let known = |capacity: &&&Capacity| !matches!(capacity.outcome, CapacityOutcome::NotMeasured);
-    let judged: Vec<&Capacity> = own.iter().filter(known).copied().collect();
-    let priced: Vec<&Capacity> = judged.iter().filter(|c| c.usd_per_month.is_some()).copied().collect();
-    let judged = if priced.len() >= 2 { &priced } else { &judged };
-    let by_money = priced.len() >= 2;
+    let by_money = has_two_prices(own);
+    let is_judged = |c: &&Capacity| {
+        c.outcome != CapacityOutcome::NotMeasured && (!by_money || c.usd_per_month.is_some())
+    };
+    let judged: Vec<&Capacity> = own.iter().copied().filter(is_judged).collect();
     if judged.iter().all(|c| c.outcome == CapacityOutcome::Floor) && !judged.is_empty() {
         return AnswerOutcome::NoneMeets;
     }
@@ -219,6 +226,7 @@ mod tests {
                 workload: "w".to_owned(),
                 load: None,
                 by: DecidedBy::Capacity,
+                by_money: true,
                 outcome,
                 candidates: Vec::new(),
             };

@@ -5,7 +5,7 @@ use experiment::LoadLevel;
 use super::{Answer, place};
 use crate::document::{
     AnswerOutcome, Candidate, CellAnalysis, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings, Range,
-    Withheld, WorkloadAnswer,
+    Withheld, WorkloadAnswer, prices_decide,
 };
 use crate::hardware::is_one_price;
 use crate::lists::grouped;
@@ -30,8 +30,9 @@ impl Answer<'_> {
             among.iter().copied().filter(is_it).collect()
         };
         // What has no price may meet them where nothing else does.
-        let (_, judged) = self.judged(members);
+        let (by, judged) = self.judged(members);
         let of_judged = might(&judged);
+        let by_money = by == DecidedBy::Value && !of_judged.is_empty();
         let left = if of_judged.is_empty() { might(members) } else { of_judged };
         let outcome = match left.as_slice() {
             [] if candidates.is_empty() => AnswerOutcome::Nothing,
@@ -73,7 +74,7 @@ impl Answer<'_> {
                 other => other,
             },
         };
-        WorkloadAnswer { candidates, ..place(workload, load, DecidedBy::Objective, outcome) }
+        WorkloadAnswer { by_money, candidates, ..place(workload, load, DecidedBy::Objective, outcome) }
     }
 
     /// All others are shown to miss the bounds, or lost writes; or there are none.
@@ -172,7 +173,8 @@ impl Answer<'_> {
         candidates: Vec<Candidate>,
     ) -> WorkloadAnswer {
         let outcome = self.cheapest(&candidates, &|name| self.trials_under(&workload, name));
-        WorkloadAnswer { workload, load, by: DecidedBy::Objective, outcome, candidates }
+        let by_money = by_money(&candidates);
+        WorkloadAnswer { workload, load, by: DecidedBy::Objective, by_money, outcome, candidates }
     }
 
     /// The most valid trials that a configuration has of one load level under a workload.
@@ -184,9 +186,9 @@ impl Answer<'_> {
 
     /// The cheapest that meets the objective, if no cheaper one might; `trials` says how many a configuration has.
     pub(super) fn cheapest(&self, candidates: &[Candidate], trials: &dyn Fn(&str) -> u64) -> AnswerOutcome {
-        // Where nothing that has a price might meet it the question is only who meets it: decided where one alone does.
-        let by_price = candidates.iter().any(|c| c.usd_per_month.is_some() && c.meets != Meets::No);
-        let pool: Vec<&Candidate> = candidates.iter().filter(|c| !by_price || c.usd_per_month.is_some()).collect();
+        // Where prices do not decide the question is only who meets it: decided where one alone does.
+        let by_money = by_money(candidates);
+        let pool: Vec<&Candidate> = candidates.iter().filter(|c| !by_money || c.usd_per_month.is_some()).collect();
         let might: Vec<&Candidate> = pool.iter().copied().filter(|c| c.meets != Meets::No).collect();
         let first_sure = pool.iter().position(|c| c.meets == Meets::Yes);
         let names = |all: &[&Candidate]| all.iter().map(|c| c.configuration.clone()).collect::<Vec<_>>();
@@ -204,7 +206,7 @@ impl Answer<'_> {
             _ if pool.is_empty() => AnswerOutcome::Nothing,
             _ if most < stats::REPETITIONS_MIN => AnswerOutcome::TooFew { pairs: most },
             _ if might.is_empty() => AnswerOutcome::NoneMeets,
-            Some(sure) if by_price => {
+            Some(sure) if by_money => {
                 let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
                 // Of one price, one that meets it is as good as another that might.
                 let might_be =
@@ -218,7 +220,7 @@ impl Answer<'_> {
             }
             Some(sure) if is_alone(sure) => run(sure),
             // One alone would decide it without prices: what shows that several meet it does not.
-            _ if !by_price && self.look_met(&might) => AnswerOutcome::between(names(&might)),
+            _ if !by_money && self.look_met(&might) => AnswerOutcome::between(names(&might)),
             _ => between(candidates, names(&might)),
         }
     }
@@ -228,6 +230,10 @@ impl Answer<'_> {
         let met: Vec<&&Candidate> = all.iter().filter(|c| c.checks.iter().all(looks_met)).collect();
         met.iter().any(|c| !self.hardware.is_same(&c.configuration, &met[0].configuration))
     }
+}
+
+fn by_money(candidates: &[Candidate]) -> bool {
+    prices_decide(candidates.iter().map(|c| (c.usd_per_month, c.meets)))
 }
 
 fn looks_met(check: &Check) -> bool {

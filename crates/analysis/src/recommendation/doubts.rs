@@ -7,10 +7,10 @@ use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIA
 
 use super::Answer;
 use super::by_capacity::excluded_by_probe;
-use crate::comparisons::{is_open, places};
+use crate::comparisons::places;
 use crate::document::{
-    AnswerOutcome, Capacity, CapacityOutcome, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, Meets,
-    MissesInModel, NotConsidered, NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer,
+    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
+    NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer, prices_decide,
 };
 use crate::finding::{Finding, Scope};
 use crate::lists::{each_once, grouped};
@@ -26,7 +26,7 @@ impl Answer<'_> {
     ) -> Vec<NotConsidered> {
         let any_priced = self.cells.iter().any(|c| c.usd_per_month.is_some());
         let no_priced_might =
-            !everywhere.is_empty() && none_might(everywhere.iter().map(|c| (c.usd_per_month, c.meets)));
+            !everywhere.is_empty() && !prices_decide(everywhere.iter().map(|c| (c.usd_per_month, c.meets)));
         let was_judged =
             |name: &str| no_priced_might || all_places.iter().any(|place| self.judges_unpriced(place, name));
         let mut all = Vec::new();
@@ -56,32 +56,10 @@ impl Answer<'_> {
         all
     }
 
-    /// Whether a place shows that a configuration without a price was judged.
+    /// Whether a configuration was judged in a place where prices do not decide.
     fn judges_unpriced(&self, place: &WorkloadAnswer, name: &str) -> bool {
-        let is_offered = match &place.outcome {
-            AnswerOutcome::Run { same, .. } => place.outcome.may_run(name) || same.iter().any(|one| one == name),
-            AnswerOutcome::Between { configurations, .. } => configurations.iter().any(|one| one == name),
-            AnswerOutcome::Withheld { configurations } => configurations.iter().any(|(one, _)| one == name),
-            _ => false,
-        };
-        let judges_all = match place.by {
-            DecidedBy::Throughput => true,
-            // What is carried decides alone where fewer than two have a price.
-            DecidedBy::Capacity if place.candidates.is_empty() => {
-                let is_known =
-                    |c: &&Capacity| c.workload == place.workload && c.outcome != CapacityOutcome::NotMeasured;
-                self.capacities.iter().filter(is_known).filter(|c| c.usd_per_month.is_some()).count() < 2
-            }
-            DecidedBy::Objective | DecidedBy::Capacity => {
-                // Beside a bound throughput alone decides, too, where fewer than two have a price.
-                let is_closed = place.by == DecidedBy::Objective && place.load.is_some_and(|load| !is_open(load));
-                let priced = place.candidates.iter().filter(|c| c.usd_per_month.is_some()).count();
-                let all = place.candidates.iter().map(|c| (c.usd_per_month, c.meets));
-                (is_closed && priced < 2) || (!place.candidates.is_empty() && none_might(all))
-            }
-            DecidedBy::Value | DecidedBy::Writes => false,
-        };
-        is_offered || judges_all
+        let is_judged = |c: &CellAnalysis| c.configuration == name && c.valid_trials > 0 && place.is_of(c);
+        !place.by_money && place.outcome != AnswerOutcome::NoObjective && self.cells.iter().any(is_judged)
     }
 
     /// What a configuration lost of its acknowledged writes, under whatever workload and load.
@@ -321,11 +299,6 @@ impl Answer<'_> {
         }
         doubts
     }
-}
-
-/// Whether nothing that has a price might meet what is asked: then what has none is held against it as well.
-fn none_might(mut all: impl Iterator<Item = (Option<f64>, Meets)>) -> bool {
-    all.all(|(usd, meets)| usd.is_none() || meets == Meets::No)
 }
 
 fn not_monotone(capacity: &Capacity) -> Option<Doubt> {

@@ -207,7 +207,8 @@ impl Answer<'_> {
 }
 
 fn place(workload: String, load: LoadLevel, by: DecidedBy, outcome: AnswerOutcome) -> WorkloadAnswer {
-    WorkloadAnswer { workload, load: Some(load), by, outcome, candidates: Vec::new() }
+    let by_money = by == DecidedBy::Value;
+    WorkloadAnswer { workload, load: Some(load), by, by_money, outcome, candidates: Vec::new() }
 }
 
 /// Why nothing is decided, where no place says what to run, or none that counts.

@@ -17,9 +17,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others = analysis.capacities.iter().filter(own).filter(|c| c.configuration != run);
     let others: Vec<String> = others.map(|c| clause(analysis, c)).collect();
     let is_demand = !place.candidates.is_empty();
-    // Cheaper than what has no price is not known.
-    let by_money = ours.usd_per_month.is_some() && !for_money(analysis, place).is_empty();
-    let claim = match (is_demand, by_money) {
+    let claim = match (is_demand, place.has_cheapest()) {
         (true, true) => {
             format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis))
         }
@@ -29,7 +27,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
                 true => "it carries the most",
                 false => "no other hardware carries as much",
             };
-            format!("{most}{} at {}", for_money(analysis, place), bounds(analysis))
+            format!("{most}{} at {}", for_money(place), bounds(analysis))
         }
     };
     let numbers = std::iter::once(format!("{} operations/s{price}", rate(ours))).chain(others);
@@ -53,7 +51,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
                 );
             }
             let what = match place.candidates.is_empty() {
-                true => format!("which carries more{} is not shown", for_money(analysis, place)),
+                true => format!("which carries more{} is not shown", for_money(place)),
                 false => whether(place, configurations),
             };
             format!(
@@ -75,11 +73,9 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     }
 }
 
-/// ` for its money`, where two have a price; else what is carried decides alone.
-fn for_money(analysis: &Analysis, place: &WorkloadAnswer) -> &'static str {
-    let own = analysis.capacities.iter().filter(|c| c.workload == place.workload);
-    let priced = own.filter(|c| c.usd_per_month.is_some() && c.outcome != CapacityOutcome::NotMeasured);
-    if priced.count() >= 2 { " for its money" } else { "" }
+/// ` for its money`, where prices decide; else what is carried decides alone.
+fn for_money(place: &WorkloadAnswer) -> &'static str {
+    if place.by_money { " for its money" } else { "" }
 }
 
 /// Which of the contenders are not shown to carry the demand, and which are.

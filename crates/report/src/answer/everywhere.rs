@@ -1,6 +1,6 @@
 //! An objective, or a demand, that must be met in every place: what meets it everywhere, and where it stands worst.
 
-use analysis::{Analysis, Candidate, DecidedBy, Meets, OverallCandidate, WorkloadAnswer};
+use analysis::{Analysis, Candidate, DecidedBy, Meets, OverallCandidate, WorkloadAnswer, prices_decide};
 
 use super::{capacity, doubts, objective, places};
 use crate::figures::listed;
@@ -45,8 +45,8 @@ pub fn open(analysis: &Analysis) -> Option<String> {
     let all = &analysis.recommendation.everywhere;
     let sure = all.iter().position(|one| one.meets == Meets::Yes);
     // Without prices none of them is before another.
-    let by_price = all.iter().any(|one| one.usd_per_month.is_some() && one.meets != Meets::No);
-    let before = &all[..sure.filter(|_| by_price).unwrap_or(all.len())];
+    let by_money = prices_decide(all.iter().map(|one| (one.usd_per_month, one.meets)));
+    let before = &all[..sure.filter(|_| by_money).unwrap_or(all.len())];
     let open: Vec<&OverallCandidate> = before.iter().filter(|one| one.meets == Meets::NotDecided).collect();
     if open.is_empty() {
         return None;

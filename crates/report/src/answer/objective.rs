@@ -162,10 +162,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let is_only = !others.is_empty() && others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
     let bounds = bounds_here(analysis, place, !by_value);
-    // Throughput alone decides where no two have a price.
-    let is_priced = |c: &&Candidate| c.usd_per_month.is_some();
-    let by_money = is_priced(&ours) && place.candidates.iter().filter(is_priced).count() >= 2;
-    let money = when(by_money, || " for its money".to_owned());
+    let money = when(place.by_money, || " for its money".to_owned());
     let claim = match (is_only, by_value) {
         (true, _) => format!("it is the only one that {bounds}"),
         _ if others.is_empty() => format!("it {bounds}"),
@@ -176,8 +173,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
                 false => format!("no other hardware gives as much throughput{money} of all that {bounds}"),
             }
         }
-        // Cheaper than what has no price is not known.
-        _ if by_money => format!("it is the cheapest that {bounds}"),
+        _ if place.has_cheapest() => format!("it is the cheapest that {bounds}"),
         _ => format!("it {bounds}"),
     };
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);

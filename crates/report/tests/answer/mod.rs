@@ -37,6 +37,7 @@ fn with(by: DecidedBy, outcome: AnswerOutcome) -> Analysis {
         workload: "read-heavy".into(),
         load: Some(LOADS[0]),
         by,
+        by_money: by != DecidedBy::Throughput,
         outcome,
         candidates: Vec::new(),
     }];

@@ -129,6 +129,7 @@ fn within_bounds_of_a_closed_loop_money_is_named_where_there_is_some() {
             usd_per_month: usd,
             ..candidate(name, 0.0, p99_ms, meets)
         };
+        analysis.recommendation.places[0].by_money = usd.is_some();
         analysis.recommendation.places[0].candidates = vec![
             of("gp2", [520.0, 500.0, 540.0], Meets::No),
             of("gp3", [8.1, 7.4, 8.9], Meets::Yes),

@@ -156,6 +156,7 @@ fn different_workloads_may_want_different_configurations() {
         workload: workload.into(),
         load: Some(LOADS[0]),
         by: DecidedBy::Value,
+        by_money: true,
         outcome: run(configuration),
         candidates: Vec::new(),
     };

@@ -139,6 +139,7 @@ fn decided(configurations: &[&str], workloads: &[&str]) -> Recommendation {
             workload: (*workload).to_owned(),
             load: Some(load),
             by,
+            by_money: by == DecidedBy::Value,
             outcome,
             candidates: Vec::new(),
         };
