@@ -191,6 +191,7 @@ fn started(
         memory_bytes: setup.memory_bytes,
         cpus: setup.cpus,
         launch_prefix: cgroup.map(Cgroup::launch_prefix).unwrap_or_default(),
+        oom_kills: cgroup.and_then(Cgroup::oom_kills),
     };
     let mut process = Process::start(&node, host.account.as_ref())?;
     host.remember_process(process.pid(), PROGRAM)?;

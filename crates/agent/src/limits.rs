@@ -1,6 +1,6 @@
 //! The limits of one trial: its cgroup, CPUs, devices, and the budget of the page cache.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use experiment::Setup;
@@ -60,6 +60,11 @@ impl Limits {
     pub fn launch_prefix(&self) -> Vec<String> {
         let cgroup = self.cgroup.as_ref();
         cgroup.map(|cgroup| cgroup.launch_prefix()).unwrap_or_default()
+    }
+
+    /// Where the kernel counts what it killed for lack of memory inside.
+    pub fn oom_kills(&self) -> Option<PathBuf> {
+        self.cgroup.as_ref().and_then(|cgroup| cgroup.oom_kills())
     }
 
     /// CPU and I/O limits come into force here, after the start: a start-up that crawls at 60 IOPS would measure

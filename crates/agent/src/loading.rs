@@ -57,6 +57,7 @@ impl Loading {
             // One data set for all configurations whose other settings are not these.
             settings: files.settings.clone(),
             launch_prefix: Vec::new(),
+            oom_kills: None,
         };
         let node = database.start(placement, resources)?;
         Ok(Self { node, directory, files, name, sstables: 0 })

@@ -70,6 +70,8 @@ pub(super) struct NodeResources {
     pub settings: Settings,
     /// Comes before its command.
     pub launch_prefix: Vec<String>,
+    /// Where the kernel counts what it killed for lack of memory.
+    pub oom_kills: Option<PathBuf>,
 }
 
 impl Database {
@@ -211,6 +213,7 @@ impl Database {
             maintains_itself: resources.maintains_itself,
             settings: resources.settings,
             launch_prefix: resources.launch_prefix,
+            oom_kills: resources.oom_kills,
         };
         installed.start(&plan).map_err(RequestError::new)
     }

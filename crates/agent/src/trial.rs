@@ -229,6 +229,7 @@ impl Trial {
             maintains_itself: self.maintains_itself,
             settings: self.setup.settings.clone(),
             launch_prefix: self.fork.limits.launch_prefix(),
+            oom_kills: self.fork.limits.oom_kills(),
         };
         let node = database.start(self.setup.placement, resources)?;
         let pid = node.pid();

@@ -11,8 +11,8 @@ use experiment::{Adaptive, Aim, LoadLevel, NextBlock, Plan, PlannedTrial, Restin
 
 use crate::comparisons::{Comparisons, is_open};
 use crate::document::{
-    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, Meets, OverallCandidate,
-    Status, Verdict, WorkloadAnswer,
+    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, Meets, OverallCandidate, Status,
+    Verdict, WorkloadAnswer,
 };
 use crate::figures::looks;
 use crate::hardware::Hardware;

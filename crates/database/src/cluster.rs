@@ -80,6 +80,7 @@ impl ClusterSpec {
             maintains_itself: true,
             settings: Settings::default(),
             launch_prefix: Vec::new(),
+            oom_kills: None,
         };
         (0..self.nodes).zip(&addresses).map(plan).collect()
     }

@@ -40,6 +40,8 @@ pub struct NodePlan {
     /// Comes before the server's program on the command line, and ends by replacing itself with its arguments (`exec
     /// "$@"`): it puts the node into its cgroups. Empty: nothing comes before.
     pub launch_prefix: Vec<String>,
+    /// Where the kernel counts what it killed for lack of memory in them (`oom_kill N`), if they limit that.
+    pub oom_kills: Option<PathBuf>,
 }
 
 impl NodePlan {

@@ -118,9 +118,8 @@ fn has_two_prices(own: &[&Capacity]) -> bool {
 /// is so of all others.
 fn most_for_money(hardware: &Hardware, own: &[&Capacity], scale: f64) -> AnswerOutcome {
     let by_money = has_two_prices(own);
-    let is_judged = |c: &&Capacity| {
-        c.outcome != CapacityOutcome::NotMeasured && (!by_money || c.usd_per_month.is_some())
-    };
+    let is_judged =
+        |c: &&Capacity| c.outcome != CapacityOutcome::NotMeasured && (!by_money || c.usd_per_month.is_some());
     let judged: Vec<&Capacity> = own.iter().copied().filter(is_judged).collect();
     if judged.iter().all(|c| c.outcome == CapacityOutcome::Floor) && !judged.is_empty() {
         return AnswerOutcome::NoneMeets;

@@ -166,7 +166,7 @@ impl Node {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
-        self.ended.map(describe)
+        self.ended.map(|status| describe(status, self.config.plan.oom_kills.as_deref()))
     }
 
     /// Stop it in order: SIGTERM, on which Cassandra drains (flushes all memtables, ends the commit log); SIGKILL if it

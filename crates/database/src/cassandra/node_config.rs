@@ -45,6 +45,7 @@ impl NodeConfig {
             maintains_itself: true,
             settings: Settings::default(),
             launch_prefix: Vec::new(),
+            oom_kills: None,
         };
         Self { plan, account: None }
     }

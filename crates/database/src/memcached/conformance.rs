@@ -39,7 +39,8 @@ impl Clients {
     /// Of a node at an address that no other test has.
     fn at(host: u8) -> Self {
         let address = Ipv4Addr::new(127, 0, 241, host);
-        let node = NodeOfCache { address, memory_bytes: 64 << 20, cpus: 1.0, launch_prefix: Vec::new() };
+        let node =
+            NodeOfCache { address, memory_bytes: 64 << 20, cpus: 1.0, launch_prefix: Vec::new(), oom_kills: None };
         let account = Account::of_this_machine().unwrap();
         let mut node = Process::start(&node, account.as_ref()).expect("scripts/setup.sh --tests installs memcached");
         node.wait_ready().unwrap();

@@ -3,6 +3,7 @@
 use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,8 @@ pub struct NodeOfCache {
     pub cpus: f64,
     /// Comes before its command: what places it into its cgroups.
     pub launch_prefix: Vec<String>,
+    /// Where the kernel counts what it killed for lack of memory in them (`oom_kill N`), if they limit that.
+    pub oom_kills: Option<PathBuf>,
 }
 
 /// Why there is no node.
@@ -75,6 +78,7 @@ pub fn can_listen(address: Ipv4Addr) -> Result<(), CacheError> {
 pub struct Process {
     child: Child,
     at: SocketAddrV4,
+    oom_kills: Option<PathBuf>,
 }
 
 impl Process {
@@ -106,7 +110,8 @@ impl Process {
             Some(_) => command.spawn(),
             None => spawn_without_more_rights(&mut command),
         };
-        Ok(Self { child: child?, at: SocketAddrV4::new(node.address, PORT) })
+        let oom_kills = node.oom_kills.clone();
+        Ok(Self { child: child?, at: SocketAddrV4::new(node.address, PORT), oom_kills })
     }
 
     /// Its number.
@@ -144,7 +149,8 @@ impl Process {
 
     /// How it ended, if it has.
     pub fn ended(&mut self) -> Option<String> {
-        self.child.try_wait().ok().flatten().map(describe)
+        let status = self.child.try_wait().ok().flatten()?;
+        Some(describe(status, self.oom_kills.as_deref()))
     }
 
     /// What one that has ended said.
@@ -196,6 +202,7 @@ mod tests {
             memory_bytes: 8 << 20,
             cpus: 0.25,
             launch_prefix: ["/bin/sh", "-c", "echo no room >&2; exit 71", "x"].map(str::to_owned).to_vec(),
+            oom_kills: None,
         };
         let mut process = Process::start(&node, None).expect("scripts/setup.sh --tests installs memcached");
         let error = process.wait_ready().unwrap_err().to_string();

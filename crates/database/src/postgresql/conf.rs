@@ -155,6 +155,7 @@ mod tests {
             maintains_itself: true,
             settings: Settings::default().with(postgresql_model::CONF, Section::Keys(keys)),
             launch_prefix: Vec::new(),
+            oom_kills: None,
         }
     }
 

@@ -147,7 +147,7 @@ impl Node {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
-        self.ended.map(describe)
+        self.ended.map(|status| describe(status, self.plan.oom_kills.as_deref()))
     }
 
     /// Stops it in order (SIGINT, a fast shutdown: clients are sent away, and everything is written by a last

@@ -93,6 +93,7 @@ impl Stage {
             maintains_itself: true,
             settings,
             launch_prefix: Vec::new(),
+            oom_kills: None,
         }
     }
 

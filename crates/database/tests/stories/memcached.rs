@@ -109,7 +109,7 @@ fn nodes(network: u8, count: u8) -> Vec<Process> {
 
 fn node(address: Ipv4Addr) -> Process {
     let account = Account::of_this_machine().unwrap();
-    let node = NodeOfCache { address, memory_bytes: 8 << 20, cpus: 1.0, launch_prefix: Vec::new() };
+    let node = NodeOfCache { address, memory_bytes: 8 << 20, cpus: 1.0, launch_prefix: Vec::new(), oom_kills: None };
     let mut process = Process::start(&node, account.as_ref()).expect("scripts/setup.sh --tests installs memcached");
     process.wait_ready().unwrap();
     process
@@ -201,8 +201,13 @@ fn a_record_is_gone_after_its_time_to_live() {
 fn another_process_at_the_address_is_not_taken_for_the_node() {
     let first = nodes(248, 1);
     let account = Account::of_this_machine().unwrap();
-    let node =
-        NodeOfCache { address: *first[0].at().ip(), memory_bytes: 8 << 20, cpus: 1.0, launch_prefix: Vec::new() };
+    let node = NodeOfCache {
+        address: *first[0].at().ip(),
+        memory_bytes: 8 << 20,
+        cpus: 1.0,
+        launch_prefix: Vec::new(),
+        oom_kills: None,
+    };
     let mut second = Process::start(&node, account.as_ref()).unwrap();
     let error = second.wait_ready().unwrap_err().to_string();
     assert!(error.contains(" ended (") && error.contains("failed to listen"), "{error}");

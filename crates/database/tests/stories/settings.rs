@@ -119,6 +119,7 @@ fn what_was_asked_for_is_found_in_the_node() {
         maintains_itself: true,
         settings: settings.clone(),
         launch_prefix: Vec::new(),
+        oom_kills: None,
     };
     let mut node = installed.start(&plan).unwrap();
     let found = node.wait_ready(PATIENCE, &|| false).and_then(|_| {

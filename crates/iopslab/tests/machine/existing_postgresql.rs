@@ -85,6 +85,7 @@ impl Theirs {
             maintains_itself: true,
             settings: Settings::default(),
             launch_prefix: Vec::new(),
+            oom_kills: None,
         };
         let mut node = installed.start(&plan).unwrap_or_else(|error| panic!("{error}"));
         node.wait_ready(PATIENCE, &|| false).unwrap_or_else(|error| panic!("{error}"));

@@ -229,6 +229,16 @@ impl Cgroup {
         ["/bin/sh", "-c", &script, "iopslab"].map(str::to_owned).to_vec()
     }
 
+    /// Where the kernel counts what it killed for lack of memory in it, in a line `oom_kill N`; `None` without a memory
+    /// controller.
+    pub fn oom_kills(&self) -> Option<PathBuf> {
+        let memory = self.paths.memory.as_ref()?;
+        Some(memory.path.join(match memory.version {
+            CgroupVersion::V1 => "memory.oom_control",
+            CgroupVersion::V2 => "memory.events",
+        }))
+    }
+
     /// Where its files are.
     pub fn paths(&self) -> &CgroupPaths {
         &self.paths

@@ -61,6 +61,7 @@ fn version_2_gets_the_lines_that_the_kernel_documents() {
     lift_device_limits(&leaf);
     assert!(read(leaf.join("io.max")).ends_with("\n7:3 riops=max wiops=max rbps=max wbps=max\n"));
     assert!(cgroup.paths().memory.as_ref().is_some_and(|m| m.version == CgroupVersion::V2 && m.path == leaf));
+    assert_eq!(cgroup.oom_kills(), Some(leaf.join("memory.events")));
 
     fs::remove_file(leaf.join("io.max")).unwrap();
     cgroup.set_device_limits((7, 3), &IoLimits { read_iops: Some(0.2), ..IoLimits::default() }).unwrap();
@@ -100,6 +101,7 @@ fn a_hybrid_machine_uses_each_controller_where_it_is() {
     assert_eq!(read(joint.join("cpu.cfs_quota_us")), "-1\n15000\n");
     assert_eq!(read(joint.join("cpu.shares")), "102400\n");
     assert_eq!(read(tree.path().join("memory/iopslab-1-db/memory.limit_in_bytes")), "1073741824\n");
+    assert_eq!(cgroup.oom_kills(), Some(tree.path().join("memory/iopslab-1-db/memory.oom_control")));
     assert!(read(tree.path().join("unified/iopslab-1-db").join(LEAF).join("io.max")).starts_with("7:3 riops=188"));
     assert_eq!(cgroup.launch_prefix()[2].matches("cgroup.procs").count(), 3, "unified, memory, cpu once");
     std::mem::forget(cgroup);

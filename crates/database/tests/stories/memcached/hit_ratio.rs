@@ -123,6 +123,7 @@ fn fed(definition: &Definition, network: u8, mib: u8) -> Fed {
         memory_bytes: u64::from(mib) << 20,
         cpus: 1.0,
         launch_prefix: Vec::new(),
+        oom_kills: None,
     };
     let account = Account::of_this_machine().unwrap();
     let mut process = Process::start(&node, account.as_ref()).expect("scripts/setup.sh --tests installs memcached");
