@@ -4,13 +4,14 @@
 //! A gate must not fail by noise, nor pass because nobody could have seen a loss. So the interval of each change is
 //! held against the threshold: wholly beyond it in one cell fails, wholly on the good side in all cells passes, and
 //! anything else is inconclusive, with the number of repetitions that would decide. Single repetitions, runs on
-//! different machines, a run against itself, and a comparison without any cell are inconclusive too.
+//! different machines, a run against itself, and a comparison without any cell are inconclusive too; and so are cells
+//! of which something else was measured than their storage (memory, the client), unless they are shown to have lost.
 
 use std::fmt;
 
 use thiserror::Error;
 
-use crate::document::{Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle};
+use crate::document::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle};
 
 /// A condition under which a comparison fails: metric, direction, threshold.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +77,13 @@ impl Gate {
             obstacles.push(Obstacle::NothingCompared);
         } else if !comparison.not_compared.is_empty() {
             obstacles.push(Obstacle::CellsMissing { cells: comparison.not_compared.len() as u64 });
+        }
+        let is_withheld = |cell: &&CellChange| {
+            (cell.withheld_a.is_some() || cell.withheld_b.is_some()) && cell.metrics.contains_key(&self.metric)
+        };
+        let withheld = comparison.cells.iter().filter(is_withheld).count();
+        if withheld > 0 {
+            obstacles.push(Obstacle::Withheld { cells: withheld as u64 });
         }
         if comparison.same_run {
             obstacles.push(Obstacle::SameRun);

@@ -86,8 +86,13 @@ fn a_trial_that_is_missing_is_simulated_again_and_the_same() {
 #[test]
 fn a_comparison_gates_a_loss_and_lets_noise_pass() {
     let lab = Laboratory::new();
-    // Two runs share no block: what blocks have in common does not cancel.
-    let experiment = EXPERIMENT.replace("run_noise", "block_noise = 0.01\nrun_noise");
+    // Most reads come from the volume, and CPUs are the limit. Two runs share no block: what blocks have in common does
+    // not cancel.
+    let experiment = EXPERIMENT
+        .replace("records = 100_000", "records = 20_000_000")
+        .replace("{ vcpus = 2, memory_gib = 8 }", "{ vcpus = 4, memory_gib = 16 }\nmemory_limit_gib = 4")
+        .replace("warmup_s = 5", "warmup_s = 5\ncache = \"cold\"")
+        .replace("run_noise", "read_cpu_us = 400\nblock_noise = 0.01\nrun_noise");
     let before = simulate(&lab, "before", &experiment);
     let same = simulate(&lab, "same", &experiment.replace("run_noise", "seed = 7\nrun_noise"));
     let slower = simulate(&lab, "slower", &experiment.replace("b = 1.3", "b = 1.0"));

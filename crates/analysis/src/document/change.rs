@@ -141,6 +141,9 @@ pub enum Obstacle {
     DifferentScales,
     /// Cells that only one of the runs has, or has valid trials of.
     CellsMissing { cells: u64 },
+    /// Cells of which something else was measured than their storage, in one of the runs or in both: a loss of it would
+    /// not have shown.
+    Withheld { cells: u64 },
     /// The runs were made on different machines: their difference is part of every change.
     DifferentHosts { facts: Vec<String> },
 }

@@ -1,23 +1,22 @@
 //! Two runs against each other.
 
 use crate::story::{Reported, job, measured, record, run};
-use analysis::{Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, Withheld, compare};
+use analysis::{Comparison, Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, Withheld, compare};
 
 /// Four repetitions of both cells; `io1` at `factor` times its throughput.
 fn trials(factor: f64) -> Vec<TrialMeasurement> {
     (1..=4)
         .flat_map(|block| {
             let drift = 1.0 + f64::from(block) / 100.0;
-            [("gp2-320", 30_000.0), ("io1-10000", 120_000.0 * factor)].map(|(configuration, operations)| {
-                let reported = Reported {
-                    configuration,
-                    block,
-                    operations: (operations * drift) as u64,
-                    device_reads: 2_000.0,
-                    probe_read_iops: 60.0,
-                };
-                measured(&record(reported), 2_000.0)
-            })
+            [("gp2-320", 30_000.0, 3_590.0, 60.1), ("io1-10000", 120_000.0 * factor, 12_000.0, 500.0)].map(
+                |(configuration, operations, device_reads, probe_read_iops)| {
+                    let operations = (operations * drift) as u64;
+                    measured(
+                        &record(Reported { configuration, block, operations, device_reads, probe_read_iops }),
+                        device_reads,
+                    )
+                },
+            )
         })
         .collect()
 }
@@ -88,8 +87,17 @@ fn what_was_measured_instead_of_storage_stands_beside_a_change() {
     for (cell, (in_before, in_after)) in comparison.cells.iter().zip(of_before.iter().zip(&of_after)) {
         assert_eq!((cell.withheld_a, cell.withheld_b), (in_before.withheld, in_after.withheld), "{}", cell.cell);
     }
-    assert_ne!(of_before[1].withheld, of_after[1].withheld);
-    assert_eq!(of_after[1].withheld, Some(Withheld::Client));
+    assert_eq!([of_before[1].withheld, of_after[1].withheld], [None, Some(Withheld::Client)]);
+    // That nothing is lost there is not shown; what is lost all the same is.
+    let decide = |comparison: &Comparison| {
+        let decided = Gate::parse("throughput < -5%").unwrap().decide(comparison);
+        (decided.outcome, decided.obstacles)
+    };
+    let obstacles = vec![Obstacle::Withheld { cells: 1 }];
+    assert_eq!(decide(&comparison), (GateOutcome::Inconclusive, obstacles.clone()));
+    let slower: Vec<TrialMeasurement> = trials(0.8).into_iter().map(saturated).collect();
+    let comparison = compare(&run(&job, &before), &run(&job, &slower));
+    assert_eq!(decide(&comparison), (GateOutcome::Failed, obstacles));
 }
 
 /// What one machine does against what another did says nothing about the change alone.

@@ -108,6 +108,10 @@ fn obstacle(obstacle: &Obstacle) -> String {
             let cells = several_of(*cells, "cell stands", "cells stand");
             format!("{cells} in one of the runs only, or without valid trials: see \"Not compared\"")
         }
+        Obstacle::Withheld { cells } => {
+            let cells = several_of(*cells, "cell", "cells");
+            format!("of {cells} something else was measured than the storage: that nothing is lost there is not shown")
+        }
         Obstacle::DifferentHosts { facts } => {
             let mut shown: Vec<String> = facts.iter().take(FACTS_SHOWN).cloned().collect();
             if facts.len() > FACTS_SHOWN {
