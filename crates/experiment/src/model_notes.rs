@@ -1,11 +1,50 @@
 //! Where a model differs from full scale by more than N, and what full scale has no room for.
 
 use crate::model_misses::{LEAST_MISSES, Misses, ModelMisses, caches_of, own_buffers};
-use crate::scale::scaled_dataset;
-use crate::{DiskTooSmall, Experiment, Note, Sentence, setups};
+use crate::scale::{LEAST_PAGE_CACHE, scaled_dataset};
+use crate::{Configuration, DiskTooSmall, Experiment, Model, Note, Place, Sentence, setups};
 
 pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
-    misses(experiment).into_iter().chain(experiment.disks_too_small().iter().map(disk_too_small)).collect()
+    let mut notes = misses(experiment);
+    notes.extend(experiment.disks_too_small().iter().map(disk_too_small));
+    notes.extend(raised(experiment));
+    notes
+}
+
+/// Memory that a model has at the least, where its part of a configuration's is less.
+fn raised(experiment: &Experiment) -> Vec<Note> {
+    let place = &experiment.place;
+    let Model { scale, page_cache_bytes, .. } = place.model();
+    let rules = &experiment.target.database.product().memory;
+    let of = |configuration: &Configuration| {
+        let (memory, settings) = (configuration.memory_limit_bytes, &configuration.settings);
+        let cache = rules.page_cache_bytes(memory, settings).filter(|_| page_cache_bytes.is_none());
+        let cache = cache.map(|full| ("page cache", full / scale, LEAST_PAGE_CACHE));
+        // The least heap is what a model has as a rule; a setting that states memory is divided.
+        let unstated = rules.stated.filter(|stated| (stated.bytes)(settings).is_none());
+        let main = unstated.map(|stated| {
+            let full = (rules.plan)(memory as f64, 1.0, None).main_bytes;
+            (stated.setting.1, full / scale, rules.least_main_bytes.min(full))
+        });
+        let is_raised = |(_, part, least): &(&str, f64, f64)| least - part > catalog::MIB / 2.0;
+        let both = [cache, main].into_iter().flatten().filter(is_raised);
+        both.map(|(what, part, least)| raised_to(&configuration.name, scale, what, (part, least))).collect::<Vec<_>>()
+    };
+    match place {
+        Place::Emulated { .. } | Place::Simulated { .. } => experiment.configurations.iter().flat_map(of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn raised_to(name: &str, scale: f64, what: &str, (part, least): (f64, f64)) -> Note {
+    let [part_mib, least_mib] = [part, least].map(|bytes| bytes / catalog::MIB);
+    let words = format!(
+        "{part_mib:.0} MiB of {what} would be its part of the 1:{scale} model, and it has {least_mib:.0} MiB, the least"
+    );
+    let advice = "It misses less than full scale does, and is not one hardware with configurations that have their \
+                  part: set a smaller [provider.local] scale";
+    let note = Note::new("memory_raised", Sentence::about(name, words), advice);
+    note.with([("part_bytes", part), ("least_bytes", least)])
 }
 
 /// Page caches that the model misses more or less often than full scale does.

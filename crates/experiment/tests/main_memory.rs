@@ -95,6 +95,22 @@ fn a_stated_page_cache_gives_nothing_to_shared_buffers_and_a_plan_says_so() {
     assert_eq!(said("wal_compression = \"pglz\""), [""; 0]);
 }
 
+/// 2 GiB of `shared_buffers` and 5.7 GiB of page cache, in a small model: nobody was told that it has more than that.
+#[test]
+fn a_plan_says_which_memory_of_a_small_model_is_raised_to_the_least() {
+    let said = |local: &str| notes(&accepted(&text(8, "shared_buffers = \"3GB\"", local)), "memory_raised", None);
+    let found = said("scale = 256");
+    let [cache, buffers, of_variant] = found.as_slice() else { panic!("{found:#?}") };
+    let starts = "note: a: 23 MiB of page cache would be its part of the 1:256 model, and it has 64 MiB, the least. ";
+    assert!(cache.starts_with(starts), "{cache}");
+    assert!(buffers.starts_with("note: a: 8 MiB of shared_buffers would be its part of"), "{buffers}");
+    assert!(buffers.contains("and it has 16 MiB"), "{buffers}");
+    // What is stated is divided, and not raised.
+    assert!(of_variant.starts_with("note: a_set: 19 MiB of page cache would be its part of"), "{of_variant}");
+    assert_eq!(said("scale = 256\npage_cache_mib = 64").len(), 1, "a page cache that is stated is not raised");
+    assert_eq!(said("scale = 16"), [""; 0]);
+}
+
 /// The page cache has what they leave of the memory that is found there.
 #[test]
 fn on_machines_as_they_are_shared_buffers_are_those_of_the_file() {
