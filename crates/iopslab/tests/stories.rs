@@ -31,5 +31,6 @@ mod resume_stories;
 mod simulated_stories;
 mod small_machine_stories;
 mod support;
+mod unused_hosts;
 mod watch_stories;
 mod workflows;

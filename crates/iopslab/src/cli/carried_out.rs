@@ -146,7 +146,10 @@ fn hosts_of(job: &Job, goes_beside: bool) -> Result<Box<dyn provider::Provider>,
             Some(nodes) => Box::new(Watched::new(local()?, nodes)),
             None => Box::new(local()?),
         },
-        Place::Emulated { .. } | Place::AsIs(_) => Box::new(machines::hosts(&plan.place)?),
+        Place::Emulated { .. } | Place::AsIs(_) => {
+            let tiers = job.setups.iter().filter_map(|setup| setup.cache_tier.as_ref());
+            Box::new(machines::hosts(&plan.place, tiers.map(|tier| tier.nodes).max().unwrap_or(0))?)
+        }
         Place::Bought(_) => return Err(Failure::work("machines of AWS belong to a run; this is a bug of iopslab")),
         Place::Simulated { truth, .. } => Box::new(SimulatedHosts::new(job, truth)),
         Place::Imported => return Err(Failure::input("an imported run has no machines: others have measured")),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use experiment::{Configuration, ExistingCluster, Machines, Place, Provider, ReadFor};
+use experiment::{Configuration, ExistingCluster, Place, Provider, ReadFor};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use provider::hosts::{Cleaned, Hosts};
@@ -18,14 +18,14 @@ pub(super) fn own_binary() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|e| Failure::work(format!("cannot find this program's own file: {e}")))
 }
 
-/// The machines of a place, whose addresses are known from here on.
-pub(super) fn hosts(place: &Place) -> Result<Hosts, Failure> {
-    let (settings, limits) = match place {
-        Place::AsIs(settings) => (settings, false),
-        Place::Emulated { machines: Machines::Hosts(settings), .. } => (settings, true),
-        _ => return Err(Failure::input("the experiment names no machines")),
-    };
-    Hosts::new(settings, limits, &own_binary()?).map_err(Failure::work)
+/// The machines of a place, whose addresses are known from here on. Of those for caches so many: where no configuration
+/// has a use for the others, they need not be there.
+pub(super) fn hosts(place: &Place, caches: u32) -> Result<Hosts, Failure> {
+    let settings = place.hosts().ok_or_else(|| Failure::input("the experiment names no machines"))?;
+    let limits = matches!(place, Place::Emulated { .. });
+    let mut settings = settings.clone();
+    settings.cache.truncate(caches as usize);
+    Hosts::new(&settings, limits, &own_binary()?).map_err(Failure::work)
 }
 
 /// The machines of an existing cluster's clients and watched nodes; `None`: none is reached by SSH.
@@ -96,7 +96,7 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
         read = read_experiment(&catalog, experiment, ReadFor::Run(Provider::Hosts))?.experiment;
     }
     settle_files(&mut read.place, experiment)?;
-    let Some(cluster) = read.place.existing() else { return hosts(&read.place) };
+    let Some(cluster) = read.place.existing() else { return hosts(&read.place, u32::MAX) };
     of_existing(cluster, &read.configurations)?.ok_or_else(|| {
         Failure::input(
             "nothing of this experiment runs on another machine: [target] names no node to watch and no client",
