@@ -152,6 +152,10 @@ pub struct WindowRates {
     pub iops_limit: Vec<f64>,
     /// The same of bytes per second.
     pub bytes_limit: Vec<f64>,
+    /// Credits of its burst bucket at the start less those at the end; empty where nobody sees them.
+    pub credits_fell: Vec<f64>,
+    /// The same of a bucket of bytes.
+    pub byte_credits_fell: Vec<f64>,
     /// Time above its limits, as Amazon EBS counts it; empty where it is no volume of EBS that says so.
     pub ebs_exceeded: Vec<EbsExceeded>,
 }
@@ -346,6 +350,12 @@ fn limit_in_force(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Opti
     stats::ratio(allowed, samples.last()?.t_s - samples.first()?.t_s)
 }
 
+/// By how much the credits of a bucket fell between two samples.
+fn fell(from: &HostSample, to: &HostSample, role: VolumeRole, of: &Moved) -> Option<f64> {
+    let credits = |sample: &HostSample| (of.credits)(sample.volumes.get(&role)?);
+    Some(credits(from)? - credits(to)?)
+}
+
 /// When a limit that a bucket moves came to what it was at the end, where it had been higher before.
 fn slowed_at(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Option<f64> {
     let limit = |sample: &HostSample| (of.limit)(sample.volumes.get(&role)?);
@@ -380,12 +390,16 @@ fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<Volu
         let inside: Vec<&HostSample> = known.iter().copied().filter(|s| from.t_s <= s.t_s && s.t_s <= to.t_s).collect();
         windows.iops_limit.extend(limit_in_force(&inside, role, &OF_REQUESTS));
         windows.bytes_limit.extend(limit_in_force(&inside, role, &OF_BYTES));
+        windows.credits_fell.extend(fell(from, to, role, &OF_REQUESTS));
+        windows.byte_credits_fell.extend(fell(from, to, role, &OF_BYTES));
         windows.ebs_exceeded.extend(EbsExceeded::between(from, to, role));
     }
     // A window without a known limit, or without EBS's counters, would set these beside the wrong rates.
-    for limits in [&mut windows.iops_limit, &mut windows.bytes_limit] {
-        if limits.len() < windows.read_iops.len() {
-            limits.clear();
+    for figures in
+        [&mut windows.iops_limit, &mut windows.bytes_limit, &mut windows.credits_fell, &mut windows.byte_credits_fell]
+    {
+        if figures.len() < windows.read_iops.len() {
+            figures.clear();
         }
     }
     if windows.ebs_exceeded.len() < windows.read_iops.len() {
@@ -540,6 +554,9 @@ mod tests {
             assert!((done / allowed - 1.0).abs() < 1e-9, "{windows:?}");
         }
         assert!((windows.iops_limit[2] - (3.4 * 3000.0 + 6.6 * 300.0) / 10.0).abs() < 1e-6);
+        let fell = windows.credits_fell.iter().map(|fell| fell.round());
+        assert_eq!(fell.collect::<Vec<_>>(), [27_000.0, 27_000.0, 9_180.0, 0.0]);
+        assert!(windows.byte_credits_fell.is_empty());
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub struct BurstOnly {
 const CREDITS_SHARE: f64 = 0.02;
 /// The unit of credits of bytes.
 const MIB: f64 = 1_048_576.0;
+/// So many windows in a row in which credits fell are no chance: of four in any order one in 120 is that.
+const STEADY_WINDOWS: usize = 4;
 /// What does more than this share of the burst rate is not the volume that is stated.
 const MOST: f64 = 1.02;
 
@@ -108,6 +110,14 @@ impl Credits {
         match self {
             Self::Requests => activity.reads + activity.writes,
             Self::Bytes => activity.read_bytes + activity.write_bytes,
+        }
+    }
+
+    /// By how much they fell in each window of about 10 s.
+    fn fell(self, activity: &VolumeActivity) -> &[f64] {
+        match self {
+            Self::Requests => &activity.windows.credits_fell,
+            Self::Bytes => &activity.windows.byte_credits_fell,
         }
     }
 
@@ -210,45 +220,51 @@ pub(crate) struct Known<'a> {
     pub nodes: Option<&'a SeenOn>,
 }
 
-impl Known<'_> {
-    /// The bucket, and what was measured of it a second.
-    fn bucket(&self, role: VolumeRole, unit: Credits) -> Option<(Bucket, f64)> {
+impl<'a> Known<'a> {
+    /// The bucket, and what its volume did.
+    fn bucket(&self, role: VolumeRole, unit: Credits) -> Option<(Bucket, &'a VolumeActivity)> {
         let setup = self.setups.of(&self.trial.record.configuration)?;
         let bucket = unit.bucket(setup.volume(role)?)?;
-        let activity = first_named(self.trial, self.nodes)?.activity(role)?;
-        Some((bucket, unit.done(activity) / activity.seconds))
+        Some((bucket, first_named(self.trial, self.nodes)?.activity(role)?))
     }
 }
 
 /// Adds rates, a full bucket, and how long it lasts. Where the bucket ran empty inside the window, the mean rate is not
 /// the demand: that was what emptied it, the burst rate.
 pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
-    if let Some((bucket, measured)) = known.bucket(found.volume, found.unit) {
+    if let Some((bucket, activity)) = known.bucket(found.volume, found.unit) {
+        let measured = found.unit.done(activity) / activity.seconds;
         found.lasts = Some(of_bucket(&bucket, measured, bucket.burst, known.scale));
     }
 }
 
 /// The same, under the demand; `false` where its mean was not above the baseline after all.
 pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
-    let Some((bucket, measured)) = known.bucket(found.volume, found.unit) else { return true };
-    let demand = demand(found.spent, &bucket, measured, known.trial.window_s());
+    let Some((bucket, activity)) = known.bucket(found.volume, found.unit) else { return true };
+    let demand = demand(found, &bucket, activity, known.trial.window_s());
     found.lasts = Some(of_bucket(&bucket, demand, demand, known.scale));
     demand > bucket.baseline
 }
 
-/// What was asked of a bucket in `seconds`, a second. Credits know it better than the requests that were `measured`: a
+/// What was asked of a bucket in `seconds`, a second. Credits know it better than the requests that were counted: a
 /// large one costs several (gp2 counts an I/O for each 256 KiB). What fell came on top of what the bucket earned,
 /// the baseline; but one that may have been full meanwhile, and earned nothing, shows no more than what fell. (So a
-/// demand below the baseline that comes in bursts leaves a bucket a little less than full.)
-fn demand(spent: Option<CreditsSpent>, bucket: &Bucket, measured: f64, seconds: f64) -> f64 {
-    let Some(CreditsSpent { credits_start, credits_end }) = spent else { return measured };
+/// demand below the baseline that comes in bursts leaves a bucket a little less than full. Between them it rises: one
+/// that fell in each window was full at the start alone.)
+fn demand(found: &BurstOnly, bucket: &Bucket, activity: &VolumeActivity, seconds: f64) -> f64 {
+    let measured = found.unit.done(activity) / activity.seconds;
+    let Some(CreditsSpent { credits_start, credits_end }) = found.spent else { return measured };
     let fell = stats::ratio(credits_start - credits_end, seconds).unwrap_or(0.0);
-    let may_be_full = credits_start + bucket.baseline * seconds >= bucket.full;
+    let of_each = found.unit.fell(activity);
+    let is_steady = of_each.len() >= STEADY_WINDOWS && of_each.iter().all(|fell| *fell > 0.0);
+    let may_be_full = !is_steady && credits_start + bucket.baseline * seconds >= bucket.full;
     measured.max(if may_be_full { fell } else { fell + bucket.baseline })
 }
 
 #[cfg(test)]
 mod tests {
+    use evidence::HostId;
+
     use super::*;
     use crate::analyse;
     use crate::finding::Finding;
@@ -352,6 +368,33 @@ mod tests {
         // A full bucket that earns nothing: 30 a second may be all that was asked of it, in bursts.
         assert_eq!(lasts(200.0, (5.4e6, 5.4e6 - 1800.0)), None);
         assert_eq!(lasts(200.0, (5.4e6, 5.4e6 - 12_060.0)).map(|lasts| lasts.burst_per_s), Some(201.0));
+    }
+
+    /// A full bucket whose credits fell by 1,800 in a minute, on which 162 requests a second are below the baseline: by
+    /// 300 in each window that is a steady demand of 230; in bursts it rises between them.
+    #[test]
+    fn from_a_full_bucket_a_steady_demand_is_told_from_one_in_bursts() {
+        let mut job = job();
+        job.setups[1].data.burst = Some(experiment::Burst {
+            baseline_iops: 200.0,
+            burst_iops: 3000.0,
+            credits_max: 5.4e6,
+            credits_start: 5.4e6,
+        });
+        let demand = |of_each: &[f64]| {
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].burst_credits = Some((5.4e6, 5.4e6 - 1800.0));
+            let mut trial = measured(&record, 160.0 * 60.0);
+            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
+            host.volumes.get_mut(&VolumeRole::Data).unwrap().windows.credits_fell = of_each.to_vec();
+            let found = analyse(&run(&job, &[trial])).findings;
+            found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts)
+        };
+        let steady = demand(&[300.0; 6]).unwrap();
+        assert_eq!((steady.burst_per_s, steady.full_bucket_lasts_s), (230.0, Some(5.4e6 / 30.0)));
+        assert_eq!(demand(&[1200.0, -900.0, 900.0, -900.0, 900.0, 600.0]), None);
+        assert_eq!(demand(&[900.0, 900.0]), None, "two windows are too few to tell");
+        assert_eq!(demand(&[]), None, "nobody saw them fall");
     }
 
     /// The sound trial did 162 IOPS.

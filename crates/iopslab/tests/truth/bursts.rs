@@ -58,6 +58,29 @@ fn a_bucket_that_is_hardly_touched_supports_no_verdict_either() {
     }
 }
 
+/// Large requests cost several credits each: fewer than the baseline a second, they spend a full bucket all the same.
+#[test]
+fn a_full_bucket_is_spent_by_large_requests_below_the_baseline() {
+    let truth = "read_cpu_us = 62000\nwrite_cpu_us = 62000";
+    for (io_unit_bytes, spends) in [(4_096.0, true), (262_144.0, false)] {
+        let analysis = pair(&format!("{truth}\nio_unit_bytes = {io_unit_bytes:.1}")).analysis();
+        let gp2 = cell(&analysis, "gp2");
+        assert!(asked(&analysis) < 300.0 * 0.97, "{}", asked(&analysis));
+        let units = |bytes: f64| (bytes / io_unit_bytes).ceil();
+        let credits =
+            gp2.device_read_iops.unwrap() * units(16_384.0) + gp2.device_write_iops.unwrap() * units(65_536.0);
+        println!("units of {io_unit_bytes}: {credits:.0} credits a second, {:?}", gp2.withheld);
+        assert_eq!(credits > 300.0, spends, "{credits}");
+        match gp2.withheld {
+            Some(Withheld::Burst { lasts_s: Some(lasts_s), .. }) if spends => {
+                let expected = 5.4e6 / (credits - 300.0);
+                assert!((lasts_s / expected - 1.0).abs() < 0.2, "{lasts_s} {expected}");
+            }
+            withheld => assert!(!spends && withheld.is_none(), "{withheld:?}"),
+        }
+    }
+}
+
 /// An objective at a given rate, and a demand: met on credits is not met.
 #[test]
 fn an_objective_is_not_met_on_credits() {
