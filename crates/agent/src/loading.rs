@@ -4,14 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use database::{DATABASE_LOG, Directories, RunningNode, TableSnapshot, loader};
+use database::{DATABASE_LOG, Directories, NodePlan, RunningNode, TableSnapshot, loader};
 use experiment::{CountedRows, DataSetFiles, StatementSample};
-use process::machine;
 use wire::{RequestError, SnapshotFacts};
 
 use super::host::Host;
 use super::product::BACKLOG_FILES;
-use super::server::{Database, KEYSPACE, NodeResources, TABLE, replication};
+use super::server::{Database, KEYSPACE, TABLE, replication};
 use super::volumes::data_parts;
 
 /// How long it may take to stop in order; everything is flushed by then.
@@ -48,18 +47,13 @@ impl Loading {
         let directory = host.loading_directory(&database.snapshot_key(&files)?)?;
         let placement = files.placement;
         host.outbox.progress(format!("starting {} to load the data set", database.name()), None);
-        let resources = NodeResources {
-            version: files.version.clone(),
-            directories: directories(&directory, &files),
-            memory: database.server.memory(loader::main_bytes(placement.nodes)),
-            cpus: machine::cpus() as f64,
-            maintains_itself: true,
+        let memory = database.server.memory(loader::main_bytes(placement.nodes));
+        let plan = NodePlan {
             // One data set for all configurations whose other settings are not these.
             settings: files.settings.clone(),
-            launch_prefix: Vec::new(),
-            oom_kills: None,
+            ..database.plan(placement, directories(&directory, &files), memory)
         };
-        let node = database.start(placement, resources)?;
+        let node = database.start(files.version.as_deref(), &plan)?;
         Ok(Self { node, directory, files, name, sstables: 0 })
     }
 

@@ -12,6 +12,7 @@ use database::{
 };
 use evidence::Runtime;
 use experiment::{COMMITLOG_BYTES, DataSetFiles, Dataset, Own, Patience, Placement, Product, Settings, Started};
+use process::machine;
 use wire::{RequestError, Software, UnderTest};
 
 use super::host::{Host, stated_or};
@@ -56,22 +57,6 @@ pub(super) struct Database {
 struct Version {
     server: Box<dyn Server>,
     installed: Box<dyn Installed>,
-}
-
-/// What a node is given on its host.
-pub(super) struct NodeResources {
-    /// The version that is started; `None`: that of configurations that state none.
-    pub version: Option<String>,
-    pub directories: Directories,
-    pub memory: MemoryPlan,
-    pub cpus: f64,
-    /// Whether it brings files into shape by itself from its start.
-    pub maintains_itself: bool,
-    pub settings: Settings,
-    /// Comes before its command.
-    pub launch_prefix: Vec<String>,
-    /// Where the kernel counts what it killed for lack of memory.
-    pub oom_kills: Option<PathBuf>,
 }
 
 impl Database {
@@ -194,10 +179,10 @@ impl Database {
         self.own.as_ref().map_or_else(|| vec![TABLE.to_owned()], Own::tables)
     }
 
-    /// Starts the node and returns at once; [`Self::wait_ready`] follows.
-    pub fn start(&self, placement: Placement, resources: NodeResources) -> Result<Box<dyn RunningNode>, RequestError> {
-        let installed = &self.version(resources.version.as_deref())?.installed;
-        let plan = NodePlan {
+    /// This host's node with these directories and this memory, which has all CPUs and no cgroup, and is as the product is
+    /// started as a rule.
+    pub fn plan(&self, placement: Placement, directories: Directories, memory: MemoryPlan) -> NodePlan {
+        NodePlan {
             cluster: CLUSTER.to_owned(),
             index: self.index,
             nodes: placement.nodes,
@@ -205,17 +190,22 @@ impl Database {
             place: place(placement, self.index),
             address: self.address(),
             ports: self.ports,
-            directories: resources.directories,
-            memory: resources.memory,
-            cpus: resources.cpus,
+            directories,
+            memory,
+            cpus: machine::cpus() as f64,
             // Small enough for every emulated commit-log volume.
             commitlog_bytes: Some(COMMITLOG_BYTES),
-            maintains_itself: resources.maintains_itself,
-            settings: resources.settings,
-            launch_prefix: resources.launch_prefix,
-            oom_kills: resources.oom_kills,
-        };
-        installed.start(&plan).map_err(RequestError::new)
+            maintains_itself: true,
+            settings: Settings::default(),
+            launch_prefix: Vec::new(),
+            oom_kills: None,
+        }
+    }
+
+    /// Starts a node in a version (`None`: that of configurations that state none) and returns at once;
+    /// [`Self::wait_ready`] follows.
+    pub fn start(&self, version: Option<&str>, plan: &NodePlan) -> Result<Box<dyn RunningNode>, RequestError> {
+        self.version(version)?.installed.start(plan).map_err(RequestError::new)
     }
 
     /// Waits until clients are answered.

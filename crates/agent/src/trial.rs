@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use database::{DataSetTable, Directories, NodeLog, Renewal, RunningNode};
+use database::{DataSetTable, Directories, NodeLog, NodePlan, Renewal, RunningNode};
 use evidence::{OtherProgram, Overhead};
 use experiment::{CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
@@ -25,7 +25,7 @@ use super::host::Host;
 use super::logs::KeptLog;
 use super::product;
 use super::sampling::{death, watch};
-use super::server::{Database, KEYSPACE, NodeResources, TABLE};
+use super::server::{Database, KEYSPACE, TABLE};
 use super::shared::with;
 use super::volumes::Volumes;
 use super::warming::{self, Reads, SettledCache};
@@ -221,17 +221,15 @@ impl Trial {
             data: volumes.data_directories(),
             commitlog: volumes.commitlog_directory(),
         };
-        let resources = NodeResources {
-            version: self.setup.version.clone(),
-            directories,
-            memory: product::memory(&self.setup),
+        let plan = NodePlan {
             cpus: self.setup.cpus,
             maintains_itself: self.maintains_itself,
             settings: self.setup.settings.clone(),
             launch_prefix: self.fork.limits.launch_prefix(),
             oom_kills: self.fork.limits.oom_kills(),
+            ..database.plan(self.setup.placement, directories, product::memory(&self.setup))
         };
-        let node = database.start(self.setup.placement, resources)?;
+        let node = database.start(self.setup.version.as_deref(), &plan)?;
         let pid = node.pid();
         let node = Arc::clone(self.fork.node.insert(Arc::new(Mutex::new(node))));
         host.remember_process(pid, database.name())?;

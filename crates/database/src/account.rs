@@ -105,7 +105,7 @@ impl Account {
     }
 
     /// Comes before a command, as root and inside of its cgroups: the command runs as this user, who gets nothing back.
-    pub fn launch_prefix(&self) -> Vec<String> {
+    fn launch_prefix(&self) -> Vec<String> {
         let script = format!("{LIMITS}; umask 077; exec \"$@\"");
         let mut words = ["/bin/sh", "-c", &script, "iopslab"].map(str::to_owned).to_vec();
         words.push(self.setpriv.display().to_string());
@@ -178,8 +178,8 @@ impl Account {
     pub fn check_way<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), AccountError> {
         for path in paths {
             let parts: Vec<&Path> = path.ancestors().collect();
-            let output =
-                self.output("for p; do [ -x \"$p\" ] || { printf %s \"$p\"; exit 1; }; done", parts.iter().rev());
+            let script = "for p; do [ -x \"$p\" ] || { printf %s \"$p\"; exit 1; }; done";
+            let output = output(Some(self), script, parts.iter().rev());
             let said = output.map_err(|source| AccountError::Io { path: self.setpriv.clone(), source })?;
             if !said.status.success() {
                 let part = String::from_utf8_lossy(&said.stdout).into_owned();
@@ -192,13 +192,32 @@ impl Account {
         }
         Ok(())
     }
+}
 
-    fn output(&self, script: &str, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> io::Result<Output> {
-        let prefix = self.launch_prefix();
-        let mut command = Command::new(&prefix[0]);
-        command.args(&prefix[1..]).args(["/bin/sh", "-c", script, "sh"]).args(words);
-        command.current_dir("/").output()
+/// A program as this user, or as whoever asks where that is `None`; what comes before may put it into its cgroups.
+pub(crate) fn command(prefix: &[String], account: Option<&Account>, program: &OsStr) -> Command {
+    let become_another = account.map(Account::launch_prefix).unwrap_or_default();
+    let mut words = prefix.iter().chain(&become_another).map(OsStr::new).chain([program]);
+    let mut command = Command::new(words.next().unwrap_or(program));
+    command.args(words);
+    command
+}
+
+/// Starts such a [`command`]: who becomes another user has no more rights by that.
+pub(crate) fn spawn(command: &mut Command, account: Option<&Account>) -> io::Result<Child> {
+    match account {
+        Some(_) => command.spawn(),
+        None => spawn_without_more_rights(command),
     }
+}
+
+fn output(
+    account: Option<&Account>,
+    script: &str,
+    words: impl IntoIterator<Item = impl AsRef<OsStr>>,
+) -> io::Result<Output> {
+    let mut shell = command(&[], account, "/bin/sh".as_ref());
+    shell.args(["-c", script, "sh"]).args(words).current_dir("/").output()
 }
 
 /// Runs a script of the shell as this user, or as whoever asks where that is `None`; `words` are its arguments. In
@@ -211,10 +230,7 @@ pub(crate) fn run_as(
     script: &str,
     words: impl IntoIterator<Item = impl AsRef<OsStr>>,
 ) -> io::Result<()> {
-    let output = match account {
-        Some(account) => account.output(script, words),
-        None => Command::new("/bin/sh").args(["-c", script, "sh"]).args(words).current_dir("/").output(),
-    }?;
+    let output = output(account, script, words)?;
     match output.status.success() {
         true => Ok(()),
         false => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
@@ -228,7 +244,7 @@ pub(crate) fn run_as(
 ///
 /// # Errors
 /// As the system says.
-pub fn spawn_without_more_rights(command: &mut Command) -> io::Result<Child> {
+fn spawn_without_more_rights(command: &mut Command) -> io::Result<Child> {
     let spawn = || {
         rustix::thread::set_no_new_privs(true)?;
         command.spawn()
@@ -289,7 +305,7 @@ mod tests {
     #[test]
     fn a_command_runs_as_it_without_a_capability_and_cannot_get_one() {
         let Some(account) = account() else { return };
-        let output = account.output("id -u; id -G; cat /proc/self/status; ulimit -l", [""; 0]).unwrap();
+        let output = output(Some(&account), "id -u; id -G; cat /proc/self/status; ulimit -l", [""; 0]).unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let fact = |name: &str| {
             let line = said.lines().find_map(|line| line.strip_prefix(name));
@@ -329,7 +345,7 @@ mod tests {
         assert_eq!(fs::metadata(place.path()).unwrap().mode() & 0o777, 0o710, "nobody else passes");
 
         account.own(&node.join("data")).unwrap();
-        let write = |file: &str| account.output("echo y >\"$1\"", [node.join(file)]).unwrap().status.success();
+        let write = |file: &str| output(Some(&account), "echo y >\"$1\"", [node.join(file)]).unwrap().status.success();
         assert!(write("data/ks/file") && write("data/new") && !write("other"));
     }
 

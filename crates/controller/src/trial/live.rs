@@ -30,16 +30,8 @@ impl LiveFigures {
         if self.seconds.keys().next() != Some(&client) {
             return;
         }
-        let second = self.together(second);
-        let (doing, how_far) = phase(&second, shape);
-        let second = LiveSecond {
-            t_s: second.t_s,
-            operations: second.operations,
-            errors: second.errors,
-            p50_us: second.p50_us,
-            p99_us: second.p99_us,
-            device_iops: self.device_iops(),
-        };
+        let second = self.together(second.t_s);
+        let (doing, how_far) = phase(second.t_s, shape);
         screen.publish_here(|site| site.second(second));
         screen.load(doing, &how_far, Figures { second, errors: self.errors });
     }
@@ -51,14 +43,15 @@ impl LiveFigures {
     }
 
     /// Operations of all clients; percentiles cannot be added, so those of the slowest client.
-    fn together(&self, of_first: Second) -> Second {
+    fn together(&self, t_s: f64) -> LiveSecond {
         let all = self.seconds.values();
-        Second {
-            t_s: of_first.t_s,
+        LiveSecond {
+            t_s,
             operations: all.clone().map(|s| s.operations).sum(),
             errors: all.clone().map(|s| s.errors).sum(),
             p50_us: all.clone().map(|s| s.p50_us).max().unwrap_or(0),
             p99_us: all.map(|s| s.p99_us).max().unwrap_or(0),
+            device_iops: self.device_iops(),
         }
     }
 
@@ -67,9 +60,8 @@ impl LiveFigures {
     }
 }
 
-/// What the client is doing in this second, and how far it is.
-fn phase(second: &Second, shape: &TrialShape) -> (&'static str, String) {
-    let t_s = second.t_s;
+/// What the client is doing in the second that begins there, and how far it is.
+fn phase(t_s: f64, shape: &TrialShape) -> (&'static str, String) {
     match (shape.warmup_max_s, shape.operations) {
         // `warmup = "auto"`: most seconds that the wait for rest may still take, before the warm-up proper.
         (Some(_), _) if t_s < -shape.warmup_s - 0.5 => {
@@ -112,7 +104,7 @@ mod tests {
         let screen = Screen::new(None);
         figures.second(HostId::CLIENT, second(100, 900), &shape, &screen);
         figures.second(HostId::client(1), second(50, 2_000), &shape, &screen);
-        let together = figures.together(second(100, 900));
+        let together = figures.together(3.0);
         assert_eq!((together.operations, together.errors, together.p99_us), (150, 2, 2_000));
         assert_eq!(figures.errors, 2);
         assert_eq!(figures.device_iops(), None, "missing is not zero");
@@ -131,8 +123,7 @@ mod tests {
             request_timeout_s: 1.0,
         };
         let at = |t_s, shape: &TrialShape| {
-            let second = Second { t_s, operations: 10, errors: 0, p50_us: 1, p99_us: 2 };
-            let (doing, how_far) = phase(&second, shape);
+            let (doing, how_far) = phase(t_s, shape);
             format!("{doing} {how_far}")
         };
         assert_eq!(at(-300.0, &shape), "warming up until throughput has stabilised, at most 300 s more");

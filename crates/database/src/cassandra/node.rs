@@ -9,7 +9,7 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::process::CommandExt,
     path::PathBuf,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
@@ -26,7 +26,7 @@ use super::{
     node_error::NodeError,
     node_files::prepare,
 };
-use crate::account::{Account, spawn_without_more_rights};
+use crate::account::{command, spawn};
 use crate::ended::describe;
 use crate::log_tail::tail;
 use crate::plan::Ports;
@@ -67,8 +67,7 @@ impl Node {
         prepare(&config, &distribution.version)?;
         let management = Management::prepare(&config)?;
         let account = config.account.as_ref();
-        let become_another = account.map(Account::launch_prefix).unwrap_or_default();
-        if let Some(account) = &config.account {
+        if let Some(account) = account {
             account.check_way([java.path.as_path(), &distribution.cache])?;
         }
         let console_path = config.console_log();
@@ -76,12 +75,8 @@ impl Node {
         let console = guarded::create_new(&console_path, 0o644);
         let console = console.map_err(|source| NodeError::io(&console_path, source))?;
         let errors = console.try_clone().map_err(|source| NodeError::io(&console_path, source))?;
-        let prefix = config.plan.launch_prefix.iter().chain(&become_another);
-        let mut words = prefix.map(AsRef::as_ref).chain([java.path.as_os_str()]);
-        let program = words.next().unwrap_or(java.path.as_os_str());
-        let mut command = Command::new(program);
+        let mut command = command(&config.plan.launch_prefix, account, java.path.as_os_str());
         command
-            .args(words)
             .args(jvm::arguments(distribution, java, &config, archive))
             // Settings meant for other Java programs must not leak into a measured server.
             .without_java_options()
@@ -90,12 +85,8 @@ impl Node {
             .stdout(console)
             .stderr(errors)
             .process_group(0);
-        let spawned = match account {
-            Some(_) => command.spawn(),
-            None => spawn_without_more_rights(&mut command),
-        };
-        let child =
-            spawned.map_err(|source| NodeError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        let child = spawn(&mut command, account).map_err(|source| NodeError::Spawn { program, source })?;
         tracing::debug!(pid = child.id(), address = %config.plan.client_address(), "Cassandra starts");
         Ok(Self { config, management, child, started: Instant::now(), ended: None })
     }
@@ -281,6 +272,7 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::process::Command;
 
     use super::*;
 

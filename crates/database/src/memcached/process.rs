@@ -4,13 +4,13 @@ use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
 
 use super::stats::answering;
-use crate::account::{Account, spawn_without_more_rights};
+use crate::account::{Account, command, spawn};
 use crate::ended::describe;
 
 /// What is to be installed: the program, and the package of Debian and Fedora.
@@ -88,13 +88,8 @@ impl Process {
     /// The program is missing, or the system starts no process.
     pub fn start(node: &NodeOfCache, account: Option<&Account>) -> Result<Self, CacheError> {
         let program = guarded::program(PROGRAM).ok_or(CacheError::NotInstalled)?;
-        let become_another = account.map(Account::launch_prefix).unwrap_or_default();
-        let prefix = node.launch_prefix.iter().chain(&become_another).cloned();
-        let mut words = prefix.chain([program.display().to_string()]);
-        let first = words.next().unwrap_or_default();
-        let mut command = Command::new(first);
+        let mut command = command(&node.launch_prefix, account, program.as_os_str());
         command
-            .args(words)
             // No UDP, and nothing but this address.
             .args(["-l", &node.address.to_string(), "-p", &PORT.to_string(), "-U", "0"])
             .args(["-m", &(node.memory_bytes / MIB).max(1).to_string()])
@@ -106,12 +101,8 @@ impl Process {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .process_group(0);
-        let child = match account {
-            Some(_) => command.spawn(),
-            None => spawn_without_more_rights(&mut command),
-        };
-        let oom_kills = node.oom_kills.clone();
-        Ok(Self { child: child?, at: SocketAddrV4::new(node.address, PORT), oom_kills })
+        let (child, oom_kills) = (spawn(&mut command, account)?, node.oom_kills.clone());
+        Ok(Self { child, at: SocketAddrV4::new(node.address, PORT), oom_kills })
     }
 
     /// Its number.

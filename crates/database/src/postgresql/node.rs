@@ -19,7 +19,7 @@ use super::distribution::Distribution;
 use super::family::{Member, children, send};
 use super::node_error::NodeError;
 use super::wal;
-use crate::account::{Account, run_as, spawn_without_more_rights};
+use crate::account::{Account, command, run_as, spawn};
 use crate::ended::describe;
 use crate::log_tail::tail;
 use crate::plan::NodePlan;
@@ -75,21 +75,12 @@ impl Node {
         let log_path = places.log();
         let log = guarded::create_new(&log_path, READABLE).map_err(|source| NodeError::io(&log_path, source))?;
         let errors = log.try_clone().map_err(|source| NodeError::io(&log_path, source))?;
-        let become_another = account.as_ref().map(Account::launch_prefix).unwrap_or_default();
-        let server = distribution.postgres();
-        let prefix = plan.launch_prefix.iter().chain(&become_another);
-        let mut words = prefix.map(AsRef::as_ref).chain([server.as_os_str()]);
-        let program = words.next().unwrap_or(server.as_os_str()).to_owned();
-        let mut command = Command::new(&program);
-        command.args(words).arg("-c").arg(format!("config_file={}", places.conf_file().display()));
+        let mut command = command(&plan.launch_prefix, account.as_ref(), distribution.postgres().as_os_str());
+        command.arg("-c").arg(format!("config_file={}", places.conf_file().display()));
         in_plain_surroundings(&mut command);
         command.current_dir(&plan.directories.own).stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);
-        let spawned = match account {
-            Some(_) => command.spawn(),
-            None => spawn_without_more_rights(&mut command),
-        };
-        let spawn_failed = |source| NodeError::Spawn { program: program.to_string_lossy().into_owned(), source };
-        let child = spawned.map_err(spawn_failed)?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        let child = spawn(&mut command, account.as_ref()).map_err(|source| NodeError::Spawn { program, source })?;
         tracing::debug!(pid = child.id(), address = %plan.client_address(), "PostgreSQL starts");
         let version = distribution.version.clone();
         let started = Instant::now();
