@@ -12,9 +12,10 @@ use std::{
 };
 
 use experiment::Settings;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+use crate::ended::send;
 use crate::plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports};
 use crate::server::{RunningNode, Server, ServerError};
 
@@ -137,8 +138,8 @@ impl KnownNode {
 
     /// Only reaches the process that was started, not a later one with its id.
     fn signal(&self, signal: Signal) {
-        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw).filter(|_| self.runs()) {
-            let _ = kill_process(pid, signal);
+        if self.runs() {
+            send(self.pid, signal);
         }
     }
 }

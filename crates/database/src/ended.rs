@@ -1,8 +1,17 @@
-//! How a process has ended, for people.
+//! How a process is sent a signal, and how it has ended, for people.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::ExitStatus;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Sends a process a signal; one that has ended needs none.
+pub(crate) fn send(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, signal);
+    }
+}
 
 /// Its exit code or its signal. The kernel counts in `oom_kills` what it killed in the cgroup of the process.
 pub(crate) fn describe(status: ExitStatus, oom_kills: Option<&Path>) -> String {

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use super::{
     admin::Admin,
@@ -27,7 +27,7 @@ use super::{
     node_files::prepare,
 };
 use crate::account::{command, spawn};
-use crate::ended::describe;
+use crate::ended::{describe, send};
 use crate::log_tail::tail;
 use crate::plan::Ports;
 
@@ -118,7 +118,7 @@ impl Node {
                     Err(error) => error.to_string(),
                 },
             };
-            if let Some(status) = self.ended_with() {
+            if let Some(status) = self.exited() {
                 return Err(self.died(&status));
             }
             if cancelled() {
@@ -138,11 +138,6 @@ impl Node {
         }
     }
 
-    /// `None` while it runs; otherwise how it ended. [`Self::log_tail`] may say why.
-    pub fn exited(&mut self) -> Option<String> {
-        self.ended_with()
-    }
-
     fn died(&self, status: &str) -> NodeError {
         NodeError::Died {
             address: self.config.plan.client_address(),
@@ -153,7 +148,8 @@ impl Node {
         }
     }
 
-    fn ended_with(&mut self) -> Option<String> {
+    /// `None` while it runs; otherwise how it ended. [`Self::log_tail`] may say why.
+    pub fn exited(&mut self) -> Option<String> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
@@ -197,10 +193,8 @@ impl Node {
     /// Sends it a signal, unless it has ended, and waits for its end as long as that; whether it came.
     fn ends_by(&mut self, signal: Signal, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
-        if self.ended_with().is_none() {
-            self.signal(signal);
-        }
-        while self.ended_with().is_none() {
+        self.signal(signal);
+        while self.exited().is_none() {
             if Instant::now() >= deadline {
                 return false;
             }
@@ -211,24 +205,18 @@ impl Node {
 
     /// Stop it where it is (SIGSTOP).
     pub fn pause(&mut self) {
-        if self.ended_with().is_none() {
-            self.signal(Signal::STOP);
-        }
+        self.signal(Signal::STOP);
     }
 
     /// Let it go on (SIGCONT).
     pub fn resume(&mut self) {
-        if self.ended_with().is_none() {
-            self.signal(Signal::CONT);
-        }
+        self.signal(Signal::CONT);
     }
 
-    /// Only called while the child has not been waited for: its id cannot belong to anybody else.
-    fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid {
-            // It may end between the check and this line; then there is nothing to signal.
-            let _ = kill_process(pid, signal);
+    /// Its id may belong to somebody else once it has been waited for.
+    fn signal(&mut self, signal: Signal) {
+        if self.exited().is_none() {
+            send(self.pid(), signal);
         }
     }
 

@@ -1,7 +1,9 @@
 //! The processes of a server: the one that was started, and its children, each of which leads a session of its own, so
 //! that no process group holds them together.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
+
+use crate::ended::send;
 
 /// A process by its number and its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +34,6 @@ impl Member {
         if self.runs() {
             send(self.pid, signal);
         }
-    }
-}
-
-/// Sends a process a signal; one that has ended needs none.
-pub(crate) fn send(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(pid, signal);
     }
 }
 

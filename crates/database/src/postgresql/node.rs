@@ -16,11 +16,11 @@ use super::admin::{Admin, MAINTENANCE};
 use super::conf::{Places, SUPERUSER, pg_hba_conf, pg_ident_conf, postgresql_conf};
 use super::control_file::ControlFile;
 use super::distribution::Distribution;
-use super::family::{Member, children, send};
+use super::family::{Member, children};
 use super::node_error::NodeError;
 use super::wal;
 use crate::account::{Account, command, run_as, spawn};
-use crate::ended::describe;
+use crate::ended::{describe, send};
 use crate::log_tail::tail;
 use crate::plan::NodePlan;
 
