@@ -346,7 +346,8 @@ impl Volumes {
 
     /// Where the commit log is: on its own volume, or beside the data.
     pub fn commitlog_directory(&self) -> PathBuf {
-        self.by_role(VolumeRole::Commitlog).join(COMMITLOG)
+        let found = self.of(VolumeRole::Commitlog).or_else(|| self.mounted.first());
+        found.expect("a configuration has a data volume").root.join(COMMITLOG)
     }
 
     /// Kernel names of the devices that are attached, or that hold a directory.
@@ -388,11 +389,6 @@ impl Volumes {
         let devices: BTreeSet<String> = data.filter_map(|m| m.backing.device()).collect();
         let of = |device: &String| monitor::block_device(Path::new("/"), device)?.reads;
         devices.iter().filter_map(of).sum()
-    }
-
-    fn by_role(&self, role: VolumeRole) -> &Path {
-        let found = self.mounted.iter().find(|m| m.setup.role == role).or_else(|| self.mounted.first());
-        &found.expect("a configuration has a data volume").root
     }
 
     /// What the record of a trial says about them.

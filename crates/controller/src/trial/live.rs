@@ -89,21 +89,22 @@ pub(super) fn summary(label: &str, record: &TrialRecord) -> String {
 mod tests {
     use super::*;
 
+    const SHAPE: TrialShape = TrialShape {
+        rest_max_s: 0.0,
+        warmup_s: 5.0,
+        warmup_max_s: Some(300.0),
+        duration_s: 60.0,
+        operations: None,
+        request_timeout_s: 1.0,
+    };
+
     #[test]
     fn several_clients_are_one_load_and_several_nodes_one_database() {
         let second = |operations, p99_us| Second { t_s: 3.0, operations, errors: 1, p50_us: 10, p99_us };
-        let shape = TrialShape {
-            rest_max_s: 0.0,
-            warmup_s: 5.0,
-            warmup_max_s: None,
-            duration_s: 60.0,
-            operations: None,
-            request_timeout_s: 1.0,
-        };
         let mut figures = LiveFigures::default();
         let screen = Screen::new(None);
-        figures.second(HostId::CLIENT, second(100, 900), &shape, &screen);
-        figures.second(HostId::client(1), second(50, 2_000), &shape, &screen);
+        figures.second(HostId::CLIENT, second(100, 900), &SHAPE, &screen);
+        figures.second(HostId::client(1), second(50, 2_000), &SHAPE, &screen);
         let together = figures.together(3.0);
         assert_eq!((together.operations, together.errors, together.p99_us), (150, 2, 2_000));
         assert_eq!(figures.errors, 2);
@@ -114,22 +115,14 @@ mod tests {
 
     #[test]
     fn the_live_line_says_what_the_client_does_and_how_far_it_is() {
-        let shape = TrialShape {
-            rest_max_s: 0.0,
-            warmup_s: 5.0,
-            warmup_max_s: Some(300.0),
-            duration_s: 60.0,
-            operations: None,
-            request_timeout_s: 1.0,
-        };
         let at = |t_s, shape: &TrialShape| {
             let (doing, how_far) = phase(t_s, shape);
             format!("{doing} {how_far}")
         };
-        assert_eq!(at(-300.0, &shape), "warming up until throughput has stabilised, at most 300 s more");
-        assert_eq!(at(-5.0, &shape), "warming up, 5 s more");
-        assert_eq!(at(12.0, &shape), "measuring, 12 of 60 s");
-        let fixed = TrialShape { warmup_max_s: None, warmup_s: 20.0, ..shape };
+        assert_eq!(at(-300.0, &SHAPE), "warming up until throughput has stabilised, at most 300 s more");
+        assert_eq!(at(-5.0, &SHAPE), "warming up, 5 s more");
+        assert_eq!(at(12.0, &SHAPE), "measuring, 12 of 60 s");
+        let fixed = TrialShape { warmup_max_s: None, warmup_s: 20.0, ..SHAPE };
         assert_eq!(at(-20.0, &fixed), "warming up, 20 s more");
         let counted = TrialShape { operations: Some(1_000), ..fixed };
         assert_eq!(at(3.0, &counted), "measuring, 3 s, at most 60 s");

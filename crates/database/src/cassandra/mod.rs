@@ -67,8 +67,7 @@ pub use server::{Cassandra, GC_LOG};
 pub use snapshot::snapshot_key;
 pub use start_archive::ensure_start_archive;
 pub use table_service::{
-    clean_up, compact_automatically, compact_keyspace, flush_and_compact, flush_table, import_foreign_sstables,
-    import_sstables, truncate_table,
+    clean_up, compact_automatically, compact_keyspace, flush_and_compact, flush_table, import_sstables, truncate_table,
 };
 pub use table_snapshot::TableSnapshot;
 pub use views::NodeViews;

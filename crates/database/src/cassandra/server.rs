@@ -182,6 +182,12 @@ impl Running {
         let admin = Arc::new(Admin::connect(self.node.config().plan.client_address(), self.patience)?);
         Ok(Arc::clone(self.admin.insert(admin)))
     }
+
+    fn take_in(&self, of: (&str, &str), directories: &[PathBuf], is_foreign: bool) -> Result<(), ServerError> {
+        let tables = table_paths(of, directories)?;
+        let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
+        Ok(table_service::import_sstables(self.node.management(), of, &tables, is_foreign)?)
+    }
 }
 
 impl RunningNode for Running {
@@ -257,17 +263,11 @@ impl RunningNode for Running {
     }
 
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
-        let tables = table_paths(keyspace, table, directories)?;
-        let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
-        let node = self.node.management();
-        Ok(table_service::import_sstables(node, keyspace, table, &tables)?)
+        self.take_in((keyspace, table), directories, false)
     }
 
     fn import_foreign(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
-        let tables = table_paths(keyspace, table, directories)?;
-        let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
-        let node = self.node.management();
-        Ok(table_service::import_foreign_sstables(node, keyspace, table, &tables)?)
+        self.take_in((keyspace, table), directories, true)
     }
 
     fn clean_up(&mut self, keyspace: &str) -> Result<(), ServerError> {
@@ -335,7 +335,7 @@ impl RunningNode for Running {
 }
 
 /// Directories of a table below these data directories.
-fn table_paths(keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<Vec<PathBuf>, NodeError> {
+fn table_paths((keyspace, table): (&str, &str), directories: &[PathBuf]) -> Result<Vec<PathBuf>, NodeError> {
     let mut tables = Vec::new();
     for data in directories {
         let of_keyspace = data.join(keyspace);

@@ -73,31 +73,16 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 /// Takes the SSTables in these directories into a table, as `nodetool import --keep-level --keep-repaired --no-verify
 /// --no-tokens` does: their files are moved. Returns when reads see them.
 ///
-/// # Errors
-/// As [`compact_keyspace`]; a directory whose SSTables the node does not take.
-pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directories: &[&str]) -> Result<(), JmxError> {
-    import((node, A_FLUSH), (keyspace, table), directories, false)
-}
-
-/// The same with those that another cluster has written, as `nodetool import --no-tokens` does: they are read for
-/// damage first, and which of them were repaired, or had which level, is forgotten. Rows of other nodes come with
+/// Those that another cluster has written (`is_foreign`) it takes as `nodetool import --no-tokens` does: they are read
+/// for damage first, and which of them were repaired, or had which level, is forgotten. Rows of other nodes come with
 /// them: see [`clean_up`]. Asked to check tokens, a node would take no part of a directory that has a row of another
 /// node, rather than its own rows of it (`SSTableImporter.verifySSTableForImport`). Each SSTable has a new name there
 /// (`ColumnFamilyStore.getUniqueDescriptorFor`), so that equal names in several directories do no harm.
 ///
 /// # Errors
-/// As [`import_sstables`].
-pub fn import_foreign_sstables(
+/// As [`compact_keyspace`]; a directory whose SSTables the node does not take.
+pub fn import_sstables(
     node: &Management,
-    keyspace: &str,
-    table: &str,
-    directories: &[&str],
-) -> Result<(), JmxError> {
-    import((node, A_COMPACTION), (keyspace, table), directories, true)
-}
-
-fn import(
-    (node, timeout): (&Management, Duration),
     (keyspace, table): (&str, &str),
     directories: &[&str],
     is_foreign: bool,
@@ -114,7 +99,7 @@ fn import(
         Argument::Flag(false),
         Argument::Flag(false),
     ];
-    let mut connection = Jmx::connect(node, timeout)?;
+    let mut connection = Jmx::connect(node, if is_foreign { A_COMPACTION } else { A_FLUSH })?;
     let Value::Object(refused) = connection.invoke(&bean, "importNewSSTables", &with)? else {
         return Ok(());
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use database::cassandra::{Admin, Node, TableSnapshot, clean_up, flush_and_compact, import_foreign_sstables};
+use database::cassandra::{Admin, Node, TableSnapshot, clean_up, flush_and_compact, import_sstables};
 use database::{Account, Replication};
 use experiment::{Dataset, Distribution, Own, StatementSample};
 use statements::{Data, Generator, Population, Script, TableData};
@@ -52,7 +52,7 @@ pub fn comes_back(admin: &Admin, node: &Node, dataset: &Dataset, (data, work): (
     let [place] = places.as_slice() else { panic!("{places:?}") };
     let directory = only(&place.join("again"), "usertable-");
     let management = node.management();
-    import_foreign_sstables(management, "again", "usertable", &[directory.to_str().unwrap()]).unwrap();
+    import_sstables(management, ("again", "usertable"), &[directory.to_str().unwrap()], true).unwrap();
     clean_up(management, "again").unwrap();
     flush_and_compact(management, "again").unwrap();
     let counted = |keyspace: &str| admin.count_rows(keyspace, tables).unwrap().remove(0).rows;
