@@ -1,4 +1,4 @@
-//! Text that somebody else may have written, as a terminal may be given it.
+//! Text that somebody else may have written, as a terminal, or a shell, may be given it.
 //!
 //! A terminal obeys control characters: a name can set the title, write to the clipboard (OSC 52) or move the cursor
 //! over what was said before. Characters that turn the direction of writing, or that have no width, make text look like
@@ -39,6 +39,11 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 /// The same on one line.
 pub fn shown_line(text: &str) -> String {
     shown(text).replace(['\n', '\t'], " ")
+}
+
+/// The text as one word of a POSIX shell, whatever is in it.
+pub fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Controls (C0, DEL, C1) and what changes how text around it looks: marks, embeddings, overrides and isolates of

@@ -137,6 +137,6 @@ pub struct Marker {
 }
 
 /// A name as it stands in CQL, whatever its case and even if it is a keyword.
-pub(crate) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -56,7 +56,7 @@ mod script;
 mod stress;
 mod values;
 
-pub use cql::{Column, CqlType, Marker, Table};
+pub use cql::{Column, CqlType, Marker, Table, quoted};
 pub use data::{At, Data, Generator, Population, RowChoice, Size, StatementData, TableData, Unfit};
 pub use mistake::Mistake;
 pub use requests::{Misfit, Request, Requests, Shared};

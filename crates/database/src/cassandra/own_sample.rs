@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::statements::Table;
+use ::statements::{Table, quoted};
 use engine::Random;
 use experiment::{Consistency, ConsistencyLevels, CountedRows, Own, StatementSample};
 use scylla::client::session::Session;
@@ -176,11 +176,6 @@ fn components(mut key: &[u8]) -> Vec<&[u8]> {
 fn evenly(all: &[u32], most: u32) -> Vec<u32> {
     let count = all.len().min(most as usize);
     (0..count).map(|place| all[place * all.len() / count]).collect()
-}
-
-/// A name as it stands in CQL, whatever its case and even if it is a keyword.
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 #[cfg(test)]

@@ -22,13 +22,14 @@ use std::time::Duration;
 
 use evidence::{HostId, Role};
 use experiment::{CacheMachine, DatabaseMachine, HostsSettings, SshFiles};
+use guarded::shell_word;
 use wire::MachineUse;
 
 use crate::stderr::{forward, say};
 use crate::{Agent, AgentError, HostAddress, Incoming, LastWords, ProcessAgent, Provider};
 pub use error::HostError;
 use program::Programs;
-use ssh::{Ssh, quote};
+use ssh::Ssh;
 
 /// An agent that has heard nothing for so long ends itself, seconds: several times the period, and less than a user
 /// waits before looking.
@@ -174,9 +175,9 @@ impl Hosts {
                 return Ok(Cleaned { said: None, programs });
             }
             self.install(&BTreeSet::from([name.to_owned()]))?;
-            let mut command = format!("exec {} clean --format json", quote(self.program(name)?));
+            let mut command = format!("exec {} clean --format json", shell_word(self.program(name)?));
             if let Some(directory) = &work_directory {
-                command += &format!(" --work-directory {}", quote(directory));
+                command += &format!(" --work-directory {}", shell_word(directory));
             }
             if snapshots {
                 command += " --snapshots";
@@ -215,7 +216,7 @@ impl Provider for Hosts {
 
     fn start(&mut self, host: HostId, inbox: Sender<Incoming>) -> Result<Box<dyn Agent>, AgentError> {
         let name = self.name(host)?.to_owned();
-        let (program, role) = (quote(self.program(&name)?), host.role.name());
+        let (program, role) = (shell_word(self.program(&name)?), host.role.name());
         let command = format!("exec {program} agent --role {role} --watchdog-s {WATCHDOG_S}");
         let mut command = self.ssh.command(&name, &command);
         command.stderr(Stdio::piped());

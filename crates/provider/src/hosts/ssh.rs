@@ -4,6 +4,8 @@ use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::process::{Command, Stdio};
 
+use guarded::shell_word;
+
 use super::error::HostError;
 
 /// What is the same for every connection, whatever the user's configuration says: nobody is asked anything, host keys
@@ -55,7 +57,7 @@ impl Ssh {
             command.args(["-o", option]);
         }
         // Whatever the login shell is, it can call sh.
-        command.args(["-T", "--", name]).arg(format!("exec sh -c {}", quote(script)));
+        command.args(["-T", "--", name]).arg(format!("exec sh -c {}", shell_word(script)));
         command
     }
 
@@ -131,11 +133,6 @@ fn words(stderr: &[u8]) -> String {
     }
 }
 
-/// A word of a shell, whatever is in it.
-pub(super) fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,9 +140,9 @@ mod tests {
     #[test]
     fn a_quoted_word_is_one_word_for_a_shell() {
         for text in ["plain", "two words", "it's", "$HOME `x` \"y\" \\", ""] {
-            let script = format!("printf %s {}", quote(text));
+            let script = format!("printf %s {}", shell_word(text));
             // As it travels: quoted once more, for the login shell.
-            let outer = format!("sh -c {}", quote(&script));
+            let outer = format!("sh -c {}", shell_word(&script));
             let output = Command::new("sh").args(["-c", &outer]).output().unwrap();
             assert_eq!(String::from_utf8(output.stdout).unwrap(), text);
         }

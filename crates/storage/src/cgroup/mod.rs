@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use experiment::IoLimits;
-use guarded::if_there;
+use guarded::{if_there, shell_word};
 
 pub use control_files::{CgroupVersion, ControllerPath};
 pub use controllers::{Controller, Controllers, controllers};
@@ -219,7 +219,7 @@ impl Cgroup {
     /// [`CANNOT_JOIN_EXIT_STATUS`].
     pub fn launch_prefix(&self) -> Vec<String> {
         let files: Vec<String> =
-            self.leaves.iter().map(|leaf| quoted(&leaf.join("cgroup.procs").display().to_string())).collect();
+            self.leaves.iter().map(|leaf| shell_word(&leaf.join("cgroup.procs").display().to_string())).collect();
         let script = format!(
             "for f in {}; do echo $$ > \"$f\" || {{ echo \"iopslab: cannot join the cgroup of $f\" >&2; exit {}; }}; \
              done; exec \"$@\"",
@@ -344,11 +344,6 @@ fn kill_members(directory: &Path) -> Result<usize> {
         left.is_empty()
     });
     if left.is_empty() { Ok(killed) } else { Err(StorageError::Unkillable { path: directory.to_owned(), pids: left }) }
-}
-
-/// `text` as one word of a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
