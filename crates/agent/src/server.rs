@@ -179,7 +179,7 @@ impl Database {
         self.own.as_ref().map_or_else(|| vec![TABLE.to_owned()], Own::tables)
     }
 
-    /// This host's node with these directories and this memory, which has all CPUs and no cgroup, and is as the product is
+    /// This host's node with these directories and this memory: it has all CPUs and no cgroup, and is as the product is
     /// started as a rule.
     pub fn plan(&self, placement: Placement, directories: Directories, memory: MemoryPlan) -> NodePlan {
         NodePlan {

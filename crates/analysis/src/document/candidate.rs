@@ -55,8 +55,8 @@ impl FleetOf {
     }
 }
 
-/// Whether prices decide between configurations with these prices: something that has one might meet what is asked. What
-/// has none is then no choice.
+/// Whether prices decide between these configurations: something that has one might meet what is asked. What has none
+/// is then no choice.
 pub fn prices_decide(all: impl IntoIterator<Item = (Option<f64>, Meets)>) -> bool {
     all.into_iter().any(|(usd, meets)| usd.is_some() && meets != Meets::No)
 }
