@@ -26,6 +26,15 @@ locals {
     ]
   }
 
+  # Clients and caches have a group of their own besides that of all hosts, where there are caches.
+  groups = {
+    for name, machine in var.machines : name => concat(
+      [aws_security_group.run.id],
+      machine.role == "client" ? aws_security_group.clients[*].id : [],
+      machine.role == "cache" ? aws_security_group.caches[*].id : [],
+    )
+  }
+
   machine_tags = { for name, machine in var.machines : name => merge(local.tags, { Name = "${var.run} ${name}" }) }
 }
 
@@ -40,7 +49,7 @@ resource "aws_instance" "machine" {
 
   # element() goes round, so that a zone too many ends in the message of terraform_data.checked.
   subnet_id                   = element(local.subnet_ids, each.value.zone)
-  vpc_security_group_ids      = [aws_security_group.run.id]
+  vpc_security_group_ids      = local.groups[each.key]
   associate_public_ip_address = var.public_address
 
   # A machine that shuts itself down is gone, with its volumes.
@@ -49,7 +58,7 @@ resource "aws_instance" "machine" {
   user_data = templatefile("${path.module}/templates/first-boot.sh.tftpl", {
     lifetime_s     = var.lifetime_s
     ssh_user       = var.ssh_user
-    programs       = each.value.role == "database" ? var.programs : {}
+    programs       = lookup(var.programs, each.value.role, {})
     volumes        = local.devices[each.key]
     restored       = local.restored[each.key]
     instance_store = each.value.instance_store

@@ -1,6 +1,9 @@
-# SSH from the controller, the database's ports between the hosts of the run, nothing else.
+# SSH from the controller, the database's ports between the hosts of the run, memcached's from clients to caches, nothing
+# else.
 
 locals {
+  has_caches = anytrue([for machine in values(var.machines) : machine.role == "cache"])
+
   between_hosts = {
     cql     = { what = "CQL", protocol = "tcp", from = 9042, to = 9042 }
     storage = { what = "Storage port (plain, TLS)", protocol = "tcp", from = 7000, to = 7001 }
@@ -48,6 +51,57 @@ resource "aws_vpc_security_group_egress_rule" "between_hosts" {
   ip_protocol                  = each.value.protocol
   from_port                    = each.value.from
   to_port                      = each.value.to
+}
+
+# memcached asks nobody for a password: whoever reaches it may read, change and empty it.
+resource "aws_security_group" "clients" {
+  count = local.has_caches ? 1 : 0
+
+  name_prefix = "iopslab-${var.run}-clients-"
+  description = "Clients of the iopslab run ${var.run}"
+  vpc_id      = local.vpc_id
+  tags        = { Name = "${var.run} clients" }
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+resource "aws_security_group" "caches" {
+  count = local.has_caches ? 1 : 0
+
+  name_prefix = "iopslab-${var.run}-caches-"
+  description = "Caches of the iopslab run ${var.run}"
+  vpc_id      = local.vpc_id
+  tags        = { Name = "${var.run} caches" }
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+resource "aws_vpc_security_group_ingress_rule" "memcached" {
+  count = local.has_caches ? 1 : 0
+
+  security_group_id            = aws_security_group.caches[0].id
+  description                  = "memcached from clients of the run"
+  referenced_security_group_id = aws_security_group.clients[0].id
+  ip_protocol                  = "tcp"
+  from_port                    = 11211
+  to_port                      = 11211
+}
+
+# In the group of all hosts: two groups that name each other could only be removed once their rules are. Caches take it
+# from clients alone.
+resource "aws_vpc_security_group_egress_rule" "memcached" {
+  count = local.has_caches ? 1 : 0
+
+  security_group_id            = aws_security_group.run.id
+  description                  = "memcached to caches of the run"
+  referenced_security_group_id = aws_security_group.caches[0].id
+  ip_protocol                  = "tcp"
+  from_port                    = 11211
+  to_port                      = 11211
 }
 
 # DNS, time and the metadata service of the VPC are not subject to security groups.

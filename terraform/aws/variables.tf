@@ -183,7 +183,7 @@ variable "images" {
 
 variable "machines" {
   description = <<-EOT
-    Machines by name, such as "gp3-3000.database-1" or "client-1". Each has a role (database or client), the
+    Machines by name, such as "gp3-3000.database-1" or "client-1". Each has a role (database, cache or client), the
     configuration it belongs to, an instance type and its architecture, a zone (0 is the first), and the size of its
     root volume. volumes: EBS volumes by name; several members are striped (RAID0); snapshot_id: the volume is made
     from it, and has its XFS. instance_store: its NVMe disks are the volume "data". ebs_optimized: null is what the
@@ -224,8 +224,10 @@ variable "machines" {
   }
 
   validation {
-    condition     = alltrue([for machine in values(var.machines) : contains(["database", "client"], machine.role)])
-    error_message = "machines: role is \"database\" or \"client\"."
+    condition = alltrue([
+      for machine in values(var.machines) : contains(["database", "cache", "client"], machine.role)
+    ])
+    error_message = "machines: role is \"database\", \"cache\" or \"client\"."
   }
 
   validation {
@@ -343,12 +345,15 @@ variable "machines" {
 
 variable "programs" {
   description = <<-EOT
-    What database machines need besides: programs, each with the package that has it on Debian, and that of Amazon
+    What machines of a role need besides: programs, each with the package that has it on Debian, and that of Amazon
     Linux where it has another name.
   EOT
-  type        = map(list(string))
-  default     = { java = ["openjdk-17-jre-headless", "java-17-amazon-corretto-headless"], fio = ["fio"] }
-  nullable    = false
+  type        = map(map(list(string)))
+  default = {
+    database = { java = ["openjdk-17-jre-headless", "java-17-amazon-corretto-headless"], fio = ["fio"] }
+    cache    = { memcached = ["memcached"] }
+  }
+  nullable = false
 }
 
 variable "placement_group" {

@@ -86,13 +86,14 @@ fn fault(
         .collect();
     let of_kind = |wanted: Recovery| recoveries().filter(|r| *r == wanted).count() as u64;
     let (most, left): (Vec<f64>, Vec<f64>) = aftermaths().filter_map(|a| a.hint_files).unzip();
-    let is_its_node = |p: &NodeFault| match p.action {
+    let host_of = |p: &NodeFault, setup: &Setup| match p.action {
         // Where it has a machine of its own.
         FaultAction::CacheKill { cache_node } if first.host.role == Role::Cache => {
-            HostId::cache(cache_node.saturating_sub(1)) == first.host
+            HostId::cache(setup.cache_host_of(cache_node))
         }
-        _ => setup.is_some_and(|setup| HostId::database(setup.host_of(p)) == first.host),
+        _ => HostId::database(setup.host_of(p)),
     };
+    let is_its_node = |p: &NodeFault| setup.is_some_and(|setup| host_of(p, setup) == first.host);
     let is_its_kind = |p: &NodeFault| (p.kind(), p.action.volume()) == (first.kind, first.volume);
     let is_it = |p: &&NodeFault| is_its_kind(p) && is_its_node(p);
     Some(FaultAnalysis {

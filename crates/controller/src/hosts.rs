@@ -25,7 +25,8 @@ pub(super) fn nodes_of(setup: &Setup) -> Vec<HostId> {
 /// The hosts of a configuration's caches; none where these are beside the database's first node.
 pub(super) fn caches_of(plan: &Plan, setup: &Setup) -> Vec<HostId> {
     let tier = setup.cache_tier.as_ref().filter(|_| plan.place.has_cache_machines());
-    (0..tier.map_or(0, |tier| tier.nodes)).map(HostId::cache).collect()
+    let first = setup.at.first_cache();
+    (first..first + tier.map_or(0, |tier| tier.nodes)).map(HostId::cache).collect()
 }
 
 /// All hosts of caches of a run.
@@ -38,7 +39,7 @@ pub(super) fn caches(Job { plan, setups }: &Job) -> Vec<HostId> {
 pub(super) fn of_fault(plan: &Plan, setup: &Setup, fault: &NodeFault) -> HostId {
     match fault.action {
         FaultAction::CacheKill { cache_node } if plan.place.has_cache_machines() => {
-            HostId::cache(cache_node.saturating_sub(1))
+            HostId::cache(setup.cache_host_of(cache_node))
         }
         _ => HostId::database(setup.host_of(fault)),
     }
@@ -242,7 +243,7 @@ mod tests {
         let mut job = one_and_three();
         let shared = HostId::database(0);
         assert_eq!(companions(&job.setups, shared).len(), 3);
-        let bought = |first_host| SetupAt::Bought { first_host, batch: 0 };
+        let bought = |first_host| SetupAt::Bought { first_host, first_cache: 0, batch: 0 };
         (job.setups[0].at, job.setups[1].at) = (bought(0), bought(1));
         assert_eq!(databases(&job.setups).len(), 4);
         assert_eq!(companions(&job.setups, shared), [shared]);
@@ -258,7 +259,8 @@ mod tests {
         assert_eq!(alone.cpus.map(|d| d.configuration), Some("three".to_owned()));
     }
 
-    /// Beside the database they need room there, and are hosts of nobody; by SSH each has a machine of its own.
+    /// Beside the database they need room there, and are hosts of nobody; by SSH and on AWS each has a machine of its
+    /// own.
     #[test]
     fn caches_by_ssh_are_hosts_and_take_nothing_of_the_database() {
         let mut job = one_and_three();
@@ -293,6 +295,14 @@ mod tests {
         assert_eq!(of_cache.memory.map(|demand| demand.total()), Some(tier.memory_limit_bytes() as f64));
         assert_eq!(of_cache.cpus.map(|demand| demand.total()), Some(0.25));
         assert_eq!(needs_of_cache(&job, limited(false), own[1]).cpus.map(|demand| demand.total()), None);
+
+        // Machines that are made for a configuration are nobody else's.
+        job.setups[1].cache_tier = Some(CacheTierSetup { memory_bytes: 128 << 20, ..tier });
+        job.setups[1].at = SetupAt::Bought { first_host: 1, first_cache: 2, batch: 0 };
+        assert_eq!(caches_of(&job.plan, &job.setups[1]), [HostId::cache(2), HostId::cache(3)]);
+        assert_eq!((caches(&job).len(), of_fault(&job.plan, &job.setups[1], &kill)), (4, HostId::cache(3)));
+        let of_other = needs_of_cache(&job, limited(false), HostId::cache(2)).memory;
+        assert_eq!(of_other.map(|demand| demand.configuration), Some(job.setups[1].configuration.clone()));
     }
 
     #[test]

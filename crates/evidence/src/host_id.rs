@@ -3,20 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use experiment::Role;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-experiment::word_enum! {
-    /// What a host is for, by its name in arguments, file names and messages.
-    #[derive(Hash, PartialOrd, Ord)]
-    pub enum Role by name {
-        /// Owns volumes and a node of the database.
-        Database = "database",
-        /// Has a node of the caches in front of the database, where these have machines of their own.
-        Cache = "cache",
-        /// Makes the load.
-        Client = "client",
-    }
-}
 
 /// A host of a run. Its name is the key of everything that comes from it: `database` and `client` are the first of
 /// their role, `database-2` is the second (so that a run with one host of each role reads as it did before there could

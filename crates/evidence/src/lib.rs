@@ -22,9 +22,9 @@ pub use clock::{Clock, ClockReading};
 pub use columns::Column;
 pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
 pub use environment::{Disk, Environment, RUNTIMES, Runtime, Runtimes, runtimes};
-pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, VolumeRole};
+pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, Role, VolumeRole};
 pub use host::{EbsFigures, HostFigures, HostSample, VolumeFigures};
-pub use host_id::{HostId, NoSuchHost, Role};
+pub use host_id::{HostId, NoSuchHost};
 pub use imported::{CountedFrom, Imported, Progress, StatedLatency, Tool, TwoClocks};
 pub use interval::{
     CacheAnswer, HIGHEST_US, Interval, LOWEST_US, Series, add_counts, empty_histogram, short_histogram,

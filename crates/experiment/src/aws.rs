@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use catalog::{BandwidthWeighting, VcpuPool, VolumeLevel, VolumeType};
 use serde::{Deserialize, Serialize};
 
-use crate::AwsPair;
+use crate::{AwsPair, Role};
 
 /// `[provider.aws]`, checked, with the machines that the experiment needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,7 +170,7 @@ pub struct AwsBatch {
     pub site: usize,
     /// The configurations that are measured on it.
     pub configurations: Vec<String>,
-    /// All machines: those of databases by the numbers of their hosts, then clients by theirs.
+    /// All machines, those of each role by the numbers of their hosts; clients come last.
     pub machines: Vec<AwsMachine>,
     /// What they cost at each site, in the order of the sites.
     pub prices: Vec<AwsPrice>,
@@ -200,7 +200,9 @@ pub struct AwsNetwork {
 pub struct AwsMachine {
     /// Unique name, which becomes its `Name` tag and its name for `ssh`.
     pub name: String,
-    /// Whose node it carries; `None`: a client.
+    /// What it is for.
+    pub role: Role,
+    /// Whose node or cache it carries; `None`: a client.
     pub configuration: Option<String>,
     /// Number of its host among those of its role, from 0.
     pub host: u32,
@@ -256,6 +258,11 @@ impl AwsMachine {
         (self.volumes.len() as u64 + 1, gib + u64::from(self.root_gib))
     }
 
+    /// Whether it carries a node of this configuration's database.
+    pub(crate) fn is_node_of(&self, configuration: &str) -> bool {
+        self.role == Role::Database && self.configuration.as_deref() == Some(configuration)
+    }
+
     /// GiB of its volumes of a type, the root among them.
     fn gib_of(&self, kind: VolumeType) -> u64 {
         let volumes = self.volumes.values().filter(|volume| volume.kind == kind.name());
@@ -270,9 +277,9 @@ impl AwsBatch {
         self.machines.iter().map(|machine| machine.zone + 1).max().unwrap_or(1)
     }
 
-    /// The machines of databases, or those of clients.
-    pub fn machines_of(&self, databases: bool) -> impl Iterator<Item = &AwsMachine> {
-        self.machines.iter().filter(move |machine| machine.configuration.is_some() == databases)
+    /// The machines of a role.
+    pub fn machines_of(&self, role: Role) -> impl Iterator<Item = &AwsMachine> {
+        self.machines.iter().filter(move |machine| machine.role == role)
     }
 }
 
@@ -308,7 +315,7 @@ impl AwsSettings {
         for pair in &self.pairs {
             let Some(level) = in_order.iter().find_map(|name| pair.level_of(name)) else { continue };
             let machines = self.batches.iter_mut().flat_map(|batch| &mut batch.machines);
-            for machine in machines.filter(|machine| machine.configuration.as_deref() == Some(pair.owner())) {
+            for machine in machines.filter(|machine| machine.is_node_of(pair.owner())) {
                 machine.volumes.insert("data".to_owned(), AwsVolume::at(level, pair.size_gib));
             }
         }

@@ -13,7 +13,7 @@ const PIECES_MAY_TAKE: f64 = 1.15;
 /// A configuration to be placed.
 #[derive(Debug)]
 pub(crate) struct Item {
-    /// Machines of its databases.
+    /// Machines of its databases and of the caches in front of them.
     pub machines: Vec<AwsMachine>,
     /// Seconds of its trials.
     pub seconds: f64,
@@ -116,10 +116,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::Role;
 
     fn machine(kind: &str, role: &str) -> AwsMachine {
         AwsMachine {
             name: role.to_owned(),
+            role: if role == "client" { Role::Client } else { Role::Database },
             configuration: None,
             host: 0,
             instance_type: kind.to_owned(),

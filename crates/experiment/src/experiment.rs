@@ -199,6 +199,11 @@ impl Configuration {
     pub(crate) fn volumes(&self) -> impl Iterator<Item = &ConfiguredVolume> {
         std::iter::once(&self.data_volume).chain(&self.commitlog_volume)
     }
+
+    /// Nodes of the caches in front of its database.
+    pub(crate) fn cache_nodes(&self) -> u32 {
+        self.cache_tier.as_ref().map_or(0, |tier| tier.nodes)
+    }
 }
 
 /// A machine, by catalog name or by explicit size.

@@ -104,7 +104,7 @@ impl Place {
 
     /// Whether caches in front of a database have machines of their own; else they are on that of its first node.
     pub fn has_cache_machines(&self) -> bool {
-        self.hosts().is_some()
+        self.hosts().is_some() || self.aws().is_some()
     }
 
     /// What is made of a configuration there.

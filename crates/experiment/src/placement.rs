@@ -46,17 +46,17 @@ impl Placement {
     }
 }
 
-/// Number of each cluster's first host where every cluster has machines of its own, or those of an earlier one, which
-/// is named by its number.
-pub(crate) fn first_hosts(clusters: impl Iterator<Item = (Placement, Option<usize>)>) -> Vec<u32> {
+/// Number of each configuration's first host where every one has machines of its own for so many nodes, or those of an
+/// earlier one, which is named by its number.
+pub(crate) fn first_hosts(configurations: impl Iterator<Item = (u32, Option<usize>)>) -> Vec<u32> {
     let mut firsts: Vec<u32> = Vec::new();
     let mut next = 0;
-    for (placement, shared) in clusters {
+    for (nodes, shared) in configurations {
         let first = match shared.and_then(|earlier| firsts.get(earlier)) {
             Some(same) => *same,
             None => {
                 let own = next;
-                next += placement.nodes;
+                next += nodes;
                 own
             }
         };
@@ -70,9 +70,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clusters_have_hosts_of_their_own_or_those_of_an_earlier_one() {
-        let three = Placement { nodes: 3, ..Placement::ONE_NODE };
-        let clusters = [(three, None), (Placement::ONE_NODE, None), (three, Some(0)), (Placement::ONE_NODE, None)];
-        assert_eq!(first_hosts(clusters.into_iter()), [0, 3, 0, 4]);
+    fn configurations_have_hosts_of_their_own_or_those_of_an_earlier_one() {
+        let configurations = [(3, None), (1, None), (3, Some(0)), (1, None)];
+        assert_eq!(first_hosts(configurations.into_iter()), [0, 3, 0, 4]);
+        // Some have no caches.
+        assert_eq!(first_hosts([(0, None), (2, None), (0, None), (1, None)].into_iter()), [0, 0, 2, 2]);
     }
 }

@@ -23,9 +23,12 @@ pub fn setups(experiment: &Experiment) -> Setups {
     let speeds = Speeds::of(experiment);
     let names = experiment.configurations.iter().map(|c| c.name.as_str());
     let shared = experiment.place.aws().map(|aws| aws.shared(names)).unwrap_or_default();
-    let shared = shared.into_iter().chain(std::iter::repeat(None));
-    let first_hosts = first_hosts(experiment.configurations.iter().map(|c| c.placement).zip(shared));
-    let each = experiment.configurations.iter().zip(first_hosts).map(|(configuration, first_host)| {
+    let first_of = |nodes: &dyn Fn(&Configuration) -> u32| {
+        let shared = shared.iter().copied().chain(std::iter::repeat(None));
+        first_hosts(experiment.configurations.iter().map(nodes).zip(shared))
+    };
+    let firsts = first_of(&|c| c.placement.nodes).into_iter().zip(first_of(&Configuration::cache_nodes));
+    let each = experiment.configurations.iter().zip(firsts).map(|(configuration, (first_host, first_cache))| {
         let mut setup = setup(&configuration.attached_for(experiment), experiment, &dataset, speeds.as_ref());
         match &experiment.place {
             // The setups of an import are made with its plan (`imported.rs`), of nothing that an experiment states.
@@ -36,7 +39,7 @@ pub fn setups(experiment: &Experiment) -> Setups {
             }),
             Place::Bought(aws) => {
                 let batch = aws.batch_of(&setup.configuration).unwrap_or_default();
-                setup.at = SetupAt::Bought { first_host, batch };
+                setup.at = SetupAt::Bought { first_host, first_cache, batch };
                 // A new volume has all of its credits.
                 for burst in setup.volumes_mut().filter_map(|volume| volume.burst.as_mut()) {
                     burst.credits_start = burst.credits_max;

@@ -93,7 +93,8 @@ pub struct Setup {
     pub settings: Settings,
     /// What its data set has beside that at rest; automatic compaction is off then, until measurement begins.
     pub backlog: Option<BacklogFiles>,
-    /// Caches in front of its database, on the machine of its first node; `None`: the client asks the database.
+    /// Caches in front of its database, on the machine of its first node or on machines of their own; `None`: the
+    /// client asks the database.
     pub cache_tier: Option<CacheTierSetup>,
 }
 
@@ -204,6 +205,11 @@ impl Setup {
     /// Number of the host of the node that a planned fault takes away: a plan counts nodes from 1.
     pub fn host_of(&self, fault: &NodeFault) -> u32 {
         self.at.first_host() + fault.node.saturating_sub(1)
+    }
+
+    /// Number of the host of a node of its cache tier, counted from 1, where the tier has machines of its own.
+    pub fn cache_host_of(&self, cache_node: u32) -> u32 {
+        self.at.first_cache() + cache_node.saturating_sub(1)
     }
 }
 

@@ -15,6 +15,8 @@ pub enum SetupAt {
     Bought {
         /// Number of its first node's host among the database hosts of the run, from 0.
         first_host: u32,
+        /// The same of its first cache among the cache hosts of the run, where it has caches.
+        first_cache: u32,
         /// Number of the batch of machines that it is measured in, from 0: those of another batch stand there at
         /// another time, or elsewhere, with clients of their own.
         batch: u32,
@@ -49,6 +51,14 @@ impl SetupAt {
     pub fn first_host(&self) -> u32 {
         match self {
             Self::Bought { first_host, .. } => *first_host,
+            Self::Shared | Self::Existing { .. } | Self::Imported { .. } => 0,
+        }
+    }
+
+    /// Number of the first host that its caches have, from 0, where these have machines of their own.
+    pub fn first_cache(&self) -> u32 {
+        match self {
+            Self::Bought { first_cache, .. } => *first_cache,
             Self::Shared | Self::Existing { .. } | Self::Imported { .. } => 0,
         }
     }

@@ -141,7 +141,10 @@ fn sites_share_the_configurations_and_each_stays_within_its_limits() {
     let counted = (job.plan.trials.len(), part.plan.trials.len(), part.plan.cells.len());
     assert_eq!(counted, (6, 3, 1));
     assert!(part.plan.estimated_s < job.plan.estimated_s);
-    assert_eq!((part.setups.len(), part.setups[0].at.clone()), (1, SetupAt::Bought { first_host: 3, batch: 1 }));
+    assert_eq!(
+        (part.setups.len(), part.setups[0].at.clone()),
+        (1, SetupAt::Bought { first_host: 3, first_cache: 0, batch: 1 })
+    );
 
     // One site with little room works through them in turn.
     let one =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use catalog::{VolumeLevel, VolumeType, modification_s};
-use experiment::{AwsPrice, AwsSettings, Job, Provider, ReadFor, SetupAt};
+use experiment::{AwsPrice, AwsSettings, Job, Provider, ReadFor, Role, SetupAt};
 
 use crate::story;
 
@@ -76,11 +76,11 @@ fn levels_of_one_volume_share_a_machine_and_each_block_goes_through_them_once() 
     assert_eq!(levels, BTreeMap::from([("low", gp3(3_000, 125)), ("high", gp3(6_000, 250)), ("io2", io2)]));
     // Two machines for four configurations, in one batch.
     let [batch] = aws.batches.as_slice() else { panic!("{:?}", aws.batches) };
-    let machines: Vec<(&str, u32)> = batch.machines_of(true).map(|m| (m.name.as_str(), m.host)).collect();
+    let machines: Vec<(&str, u32)> = batch.machines_of(Role::Database).map(|m| (m.name.as_str(), m.host)).collect();
     assert_eq!(machines, [("other.database-1", 0), ("low.database-1", 1)]);
     assert_eq!(batch.configurations, ["other", "low", "high", "io2"]);
     let hosts: Vec<SetupAt> = job.setups.iter().map(|setup| setup.at.clone()).collect();
-    let at = |first_host| SetupAt::Bought { first_host, batch: 0 };
+    let at = |first_host| SetupAt::Bought { first_host, first_cache: 0, batch: 0 };
     assert_eq!(hosts, [at(0), at(1), at(1), at(1)]);
     // A process serves one level: each is measured on a database that was started at it.
     assert!(!job.setups[1].shares_process_with(&job.setups[2]));
@@ -93,7 +93,7 @@ fn levels_of_one_volume_share_a_machine_and_each_block_goes_through_them_once() 
         assert_eq!((visits.len(), pair.modifications), (5, 4), "seed {seed}: {visits:?}");
         assert_eq!(visits[0], visits[4]);
         // The volume is made at the level of the trial that comes first.
-        let machine = aws_of(&job).batches[0].machines_of(true).nth(1).unwrap();
+        let machine = aws_of(&job).batches[0].machines_of(Role::Database).nth(1).unwrap();
         let (made, first) = (&machine.volumes["data"], pair.level_of(&visits[0]).unwrap());
         assert_eq!(
             (made.kind.as_str(), made.iops, made.mib_per_s, made.size_gib),
@@ -120,7 +120,7 @@ fn a_shared_volume_costs_its_dearest_level_and_its_modifications_take_time() {
 
     // Without the key each has a machine of its own, and orders are those of always.
     let apart = planned(FILE).unwrap();
-    assert_eq!((aws_of(&apart).batches[0].machines_of(true).count(), aws_of(&apart).pairs.len()), (4, 0));
+    assert_eq!((aws_of(&apart).batches[0].machines_of(Role::Database).count(), aws_of(&apart).pairs.len()), (4, 0));
     let first = |job: &Job| serde_json::json!(job.plan.trials);
     assert_ne!(first(&apart), first(&shared));
 }
@@ -139,7 +139,10 @@ fn what_cannot_share_a_volume_has_machines_of_its_own() {
         let pairs = &aws_of(&job).pairs;
         let names: Vec<&str> = pairs[0].levels.iter().map(|level| level.configuration.as_str()).collect();
         assert_eq!((pairs.len(), names), (1, vec!["low", "io2"]), "{other}");
-        assert_eq!(aws_of(&job).batches[0].machines_of(true).filter(|m| m.name.starts_with("low")).count(), 1);
+        assert_eq!(
+            aws_of(&job).batches[0].machines_of(Role::Database).filter(|m| m.name.starts_with("low")).count(),
+            1
+        );
     }
     // A price of one's own is no difference, and clusters share all their machines.
     let priced = job(|text| text.replace("name = \"high\"", "name = \"high\"\nprice_usd_per_month = 500"));
@@ -150,13 +153,26 @@ fn what_cannot_share_a_volume_has_machines_of_its_own() {
     assert_eq!(hosts, [vec![0], vec![1, 2, 3], vec![1, 2, 3], vec![1, 2, 3]]);
 }
 
+#[test]
+fn configurations_that_share_machines_share_their_caches() {
+    let cached = "instance = \"r7i.xlarge\"\ncache_tier = { memory_gib = 8, nodes = 2, instance = \"r7g.large\" }";
+    let job = job(|text| text.replace("instance = \"r7i.xlarge\"", cached));
+    assert_eq!(aws_of(&job).pairs[0].levels.len(), 3);
+    let batch = &aws_of(&job).batches[0];
+    let caches: Vec<(&str, u32)> = batch.machines_of(Role::Cache).map(|m| (m.name.as_str(), m.host)).collect();
+    assert_eq!(caches, [("low.cache-1", 0), ("low.cache-2", 1)]);
+    assert!(batch.machines_of(Role::Cache).all(|cache| cache.volumes.is_empty()), "none of theirs is modified");
+    let firsts: Vec<u32> = job.setups.iter().map(|setup| setup.at.first_cache()).collect();
+    assert_eq!(firsts, [0; 4]);
+}
+
 /// What the file states of a configuration was looked for at its place among those that are measured.
 #[test]
 fn a_configuration_that_only_leaves_out_takes_no_volume_from_those_that_are_measured() {
     let log = "instance = \"r7i.xlarge\"\ncommitlog_volume = { type = \"gp3\", size_gib = 20 }";
     let kept = "repetitions = 2\nonly = [\"low.w.c8\", \"high.w.c8\"]";
     let job = job(|text| text.replace("instance = \"r7i.xlarge\"", log).replace("repetitions = 2", kept));
-    let machines: Vec<_> = aws_of(&job).batches[0].machines_of(true).collect();
+    let machines: Vec<_> = aws_of(&job).batches[0].machines_of(Role::Database).collect();
     let [machine] = machines.as_slice() else { panic!("{machines:?}") };
     assert_eq!(machine.name, "low.database-1");
     assert_eq!(machine.volumes.keys().collect::<Vec<_>>(), ["commitlog", "data"]);
@@ -170,7 +186,7 @@ fn only_may_keep_one_of_a_pair_whose_volume_is_never_modified_then() {
             .replace("[[workload]]\nname = \"v\"\nread = 0.5\nupdate = 0.5\n", "")
     });
     assert!(aws_of(&job).pairs.is_empty());
-    let machines: Vec<&str> = aws_of(&job).batches[0].machines_of(true).map(|m| m.name.as_str()).collect();
+    let machines: Vec<&str> = aws_of(&job).batches[0].machines_of(Role::Database).map(|m| m.name.as_str()).collect();
     assert_eq!(machines, ["low.database-1"]);
     assert_eq!(visits(&job, &["low"]), ["low"]);
     // What leaves nobody out of a pair hides no file that has none.

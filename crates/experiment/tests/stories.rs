@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod aws;
+mod aws_caches;
 mod aws_pairs;
 mod backlog;
 mod behaviour;

@@ -362,15 +362,31 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
     }
 }
 
+/// A configuration with caches in front of its database.
+const CACHED: &str = "name = \"cached\"\n[dataset]\nrecords = 1000\n[[configuration]]\nname = \"a\"\n\
+                      instance = \"r6i.xlarge\"\ndata_volume = { type = \"gp3\", size_gib = 100 }\n\
+                      cache_tier = { memory_gib = 8, nodes = 2, instance = \"r7g.large\" }\n\
+                      [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n";
+
+#[test]
+fn a_plan_on_aws_says_how_many_machines_are_for_caches() {
+    let lab = Laboratory::new();
+    lab.write("own.toml", CACHED);
+    let said = said_on_aws(&lab, "own.toml");
+    assert!(said.contains("one zone: 1 machine for databases, 2 for caches, 1 for clients"), "{said}");
+    let document = lab.exits(0, &["plan", "own.toml", "--provider", "aws", "--format", "json"]).json();
+    let machines = document["plan"]["place"]["bought"]["batches"][0]["machines"].as_array().unwrap().clone();
+    let of = |key: &str| machines.iter().map(|machine| machine[key].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(of("role"), ["database", "cache", "cache", "client"]);
+    assert_eq!(of("name"), ["a.database-1", "a.cache-1", "a.cache-2", "client-1"]);
+    assert_eq!(document["setups"][0]["at"]["bought"]["first_cache"], 0, "{document:#}");
+}
+
 #[test]
 fn a_plan_by_ssh_says_on_which_machines_a_cache_tier_is() {
     let lab = Laboratory::new();
-    let text = "name = \"cached\"\n[dataset]\nrecords = 1000\n[[configuration]]\nname = \"a\"\n\
-                instance = \"r6i.xlarge\"\ndata_volume = { type = \"gp3\", size_gib = 100 }\n\
-                cache_tier = { memory_gib = 8, nodes = 2, instance = \"r7g.large\" }\n\
-                [[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [1]\n\
-                [provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n";
-    lab.write("nowhere.toml", text);
+    let text = format!("{CACHED}[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n");
+    lab.write("nowhere.toml", &text);
     assert_eq!(lab.output(&["plan", "nowhere.toml", "--provider", "hosts"]).status.code(), Some(2));
     lab.write("named.toml", &format!("{text}cache = [\"cache1\", \"cache2\", \"cache3\"]\n"));
     let shown = lab.exits(0, &["plan", "named.toml", "--provider", "hosts"]).stdout;

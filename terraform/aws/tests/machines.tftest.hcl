@@ -108,6 +108,10 @@ run "one_node_on_gp3" {
     condition     = alltrue([for rule in aws_vpc_security_group_ingress_rule.between_hosts : rule.cidr_ipv4 == null])
     error_message = "Nothing but SSH is open to addresses."
   }
+  assert {
+    condition     = length(aws_security_group.clients) == 0 && length(aws_security_group.caches) == 0
+    error_message = "Without caches there are no groups for them."
+  }
 }
 
 run "outputs_name_every_machine_and_volume" {
@@ -517,5 +521,78 @@ run "spot_in_a_placement_group_under_a_key_of_ones_own" {
       endswith(volume.kms_key_id, "1234567890ab")
     ])
     error_message = "Volumes are encrypted by the named key."
+  }
+}
+
+# Applied: which groups these are is not known before. The last one, as what it makes stays.
+run "caches_that_only_clients_reach" {
+  command = apply
+
+  variables {
+    machines = {
+      "gp3.database-1" = {
+        role     = "database", instance_type = "r6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+      "gp3.cache-1" = {
+        role     = "cache", configuration = "gp3", instance_type = "r7g.large", architecture = "arm64", zone = 0
+        root_gib = 20
+      }
+      "client-1" = {
+        role     = "client", instance_type = "c6i.xlarge", architecture = "x86_64", zone = 0
+        root_gib = 20
+      }
+    }
+  }
+  assert {
+    condition = (
+      aws_instance.machine["gp3.database-1"].vpc_security_group_ids == toset([aws_security_group.run.id]) &&
+      aws_instance.machine["gp3.cache-1"].vpc_security_group_ids ==
+      toset([aws_security_group.run.id, aws_security_group.caches[0].id]) &&
+      aws_instance.machine["client-1"].vpc_security_group_ids ==
+      toset([aws_security_group.run.id, aws_security_group.clients[0].id])
+    )
+    error_message = "Caches and clients have a group each, besides that of all hosts."
+  }
+  assert {
+    condition = (
+      aws_vpc_security_group_ingress_rule.memcached[0].security_group_id == aws_security_group.caches[0].id &&
+      aws_vpc_security_group_ingress_rule.memcached[0].referenced_security_group_id ==
+      aws_security_group.clients[0].id &&
+      aws_vpc_security_group_ingress_rule.memcached[0].cidr_ipv4 == null &&
+      aws_vpc_security_group_ingress_rule.memcached[0].from_port == 11211 &&
+      aws_vpc_security_group_ingress_rule.memcached[0].to_port == 11211
+    )
+    error_message = "Clients reach the port of memcached on caches."
+  }
+  assert {
+    condition = alltrue([
+      for rule in values(aws_vpc_security_group_ingress_rule.between_hosts) :
+      rule.ip_protocol == "icmp" || rule.to_port < 11211
+    ])
+    error_message = "Nobody else does."
+  }
+  assert {
+    condition = (
+      aws_vpc_security_group_egress_rule.memcached[0].security_group_id == aws_security_group.run.id &&
+      aws_vpc_security_group_egress_rule.memcached[0].referenced_security_group_id == aws_security_group.caches[0].id
+    )
+    error_message = "Clients may send to caches."
+  }
+  assert {
+    condition = (
+      strcontains(aws_instance.machine["gp3.cache-1"].user_data, "\nneed memcached memcached\n") &&
+      !strcontains(aws_instance.machine["gp3.cache-1"].user_data, "\nneed java ") &&
+      strcontains(aws_instance.machine["gp3.database-1"].user_data, "\nneed java ") &&
+      !strcontains(aws_instance.machine["gp3.database-1"].user_data, "need memcached") &&
+      !strcontains(aws_instance.machine["client-1"].user_data, "need memcached")
+    )
+    error_message = "A cache installs memcached, and nothing of a database."
+  }
+  assert {
+    condition = (
+      output.machines["gp3.cache-1"].role == "cache" && output.machines["gp3.cache-1"].configuration == "gp3"
+    )
+    error_message = "Its address is given out with its role and configuration."
   }
 }

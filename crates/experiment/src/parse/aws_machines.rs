@@ -13,7 +13,7 @@ use crate::mistakes::Collector;
 use crate::placement::first_hosts;
 use crate::{
     AwsBatch, AwsMachine, AwsPair, AwsPrice, AwsSettings, AwsSite, AwsVolume, Configuration, Experiment, QuotaNeeds,
-    VolumeKind, raw,
+    Role, VolumeKind, raw,
 };
 
 /// Eight CPUs of today: a client should not be the limit.
@@ -40,7 +40,7 @@ pub(super) fn place(
     settings.initialisations = aws_snapshot::check(file, given, configurations, mistakes);
     settings.pairs = aws_pairs::check(file, given, experiment, mistakes);
     let shared = settings.shared(configurations.iter().map(|c| c.name.as_str()));
-    let of_nodes = databases(catalog, file, (configurations.as_slice(), shared.as_slice()), given, mistakes);
+    let of_nodes = of_configurations(catalog, file, (configurations.as_slice(), shared.as_slice()), given, mistakes);
     let (client, at) = match &given.client {
         Some(client) => (client.as_str(), client.span()),
         None => (DEFAULT_CLIENT, file.name.span()),
@@ -106,14 +106,20 @@ pub(super) fn place(
 
 /// A client, by its number among all of the run, from 0.
 fn client_machine(kind: &InstanceType, given: &raw::Aws, host: u32, zone: u32) -> AwsMachine {
+    AwsMachine { host, zone, ..with_root(format!("client-{}", host + 1), Role::Client, kind, given) }
+}
+
+/// The first machine of this type and role, of no configuration, in the first zone, with its root volume alone.
+fn with_root(name: String, role: Role, kind: &InstanceType, given: &raw::Aws) -> AwsMachine {
     AwsMachine {
-        name: format!("client-{}", host + 1),
+        name,
+        role,
         configuration: None,
-        host,
+        host: 0,
         instance_type: kind.name.clone(),
         vcpus: u64::from(kind.vcpus),
         architecture: kind.architecture.clone(),
-        zone,
+        zone: 0,
         root_gib: root_gib(given),
         spot: given.spot.unwrap_or(false),
         ebs_optimized: None,
@@ -223,7 +229,7 @@ fn report(
 fn price(catalog: &Catalog, (machines, pairs): (&[AwsMachine], &[AwsPair]), site: &AwsSite) -> AwsPrice {
     let mut usd_per_hour = 0.0;
     for machine in machines {
-        let pair = pairs.iter().find(|pair| machine.configuration.as_deref() == Some(pair.owner()));
+        let pair = pairs.iter().find(|pair| machine.is_node_of(pair.owner()));
         let levels = pair.iter().flat_map(|pair| &pair.levels).map(|level| {
             let mut at_level = machine.clone();
             let volume = AwsVolume::at(level.volume, pair.map_or(0, |pair| pair.size_gib));
@@ -270,6 +276,47 @@ fn root_gib(given: &raw::Aws) -> u32 {
     given.root_gib.as_deref().copied().unwrap_or(DEFAULT_ROOT_GIB) as u32
 }
 
+/// The machines of each configuration's database, then those of the caches in front of it.
+fn of_configurations(
+    catalog: &Catalog,
+    file: &raw::Experiment,
+    configurations: (&[Configuration], &[Option<usize>]),
+    given: &raw::Aws,
+    mistakes: &mut Collector<'_>,
+) -> Option<Vec<Vec<AwsMachine>>> {
+    let databases = databases(catalog, file, configurations, given, mistakes);
+    let caches = caches(catalog, file, configurations, given, mistakes);
+    let of_each = databases?.into_iter().zip(caches?);
+    Some(of_each.map(|(databases, caches)| [databases, caches].concat()).collect())
+}
+
+/// A machine for every node of each configuration's cache tier, all in the zone of the database's first node: a hit and
+/// what that node answers then come equally far.
+fn caches(
+    catalog: &Catalog,
+    file: &raw::Experiment,
+    (configurations, shared): (&[Configuration], &[Option<usize>]),
+    given: &raw::Aws,
+    mistakes: &mut Collector<'_>,
+) -> Option<Vec<Vec<AwsMachine>>> {
+    let firsts = first_hosts(configurations.iter().map(Configuration::cache_nodes).zip(shared.iter().copied()));
+    let of_each = only::with_raw(file, configurations).zip(firsts).map(|((raw, configuration), first)| {
+        let Some((stated, tier)) = raw.cache_tier.as_ref().zip(configuration.cache_tier.as_ref()) else {
+            return Some(Vec::new());
+        };
+        let found = instance(catalog, &tier.instance, stated.instance.span(), mistakes)?;
+        let of_node = |node| AwsMachine {
+            configuration: Some(configuration.name.clone()),
+            host: first + node,
+            ..with_root(format!("{}.cache-{}", configuration.name, node + 1), Role::Cache, found, given)
+        };
+        Some((0..tier.nodes).map(of_node).collect())
+    });
+    // All are looked at, so that every mistake is found.
+    let of_each: Vec<Option<Vec<AwsMachine>>> = of_each.collect();
+    of_each.into_iter().collect()
+}
+
 /// A machine for every node of each configuration. One that shares those of an earlier one, whose number it has, would
 /// have the same.
 fn databases(
@@ -281,8 +328,8 @@ fn databases(
 ) -> Option<Vec<Vec<AwsMachine>>> {
     let mut machines = Vec::new();
     let mut sound = true;
-    let placements = configurations.iter().map(|c| c.placement).zip(shared.iter().copied());
-    for ((raw, configuration), first) in only::with_raw(file, configurations).zip(first_hosts(placements)) {
+    let nodes = configurations.iter().map(|c| c.placement.nodes).zip(shared.iter().copied());
+    for ((raw, configuration), first) in only::with_raw(file, configurations).zip(first_hosts(nodes)) {
         let at = raw.instance.span();
         let found = match configuration.instance.from_catalog {
             true => instance(catalog, &configuration.instance.label, at, mistakes),
@@ -331,19 +378,14 @@ fn databases(
             continue;
         };
         let of_node = |node| AwsMachine {
-            name: format!("{}.database-{}", configuration.name, node + 1),
             configuration: Some(configuration.name.clone()),
             host: first + node,
-            instance_type: found.name.clone(),
-            vcpus: u64::from(found.vcpus),
-            architecture: found.architecture.clone(),
             zone: node % configuration.placement.racks,
-            root_gib: root_gib(given),
-            spot: given.spot.unwrap_or(false),
             ebs_optimized: (found.ebs_optimisation == EbsOptimisation::Surcharge).then_some(true),
             bandwidth_weighting: configuration.instance.bandwidth_weighting,
             instance_store,
             volumes: volumes.clone(),
+            ..with_root(format!("{}.database-{}", configuration.name, node + 1), Role::Database, found, given)
         };
         machines.push((0..configuration.placement.nodes).map(of_node).collect());
     }

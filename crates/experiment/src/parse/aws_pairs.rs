@@ -96,7 +96,7 @@ pub(super) fn fit(file: &raw::Experiment, experiment: &Experiment, mistakes: &mu
             mistakes.add(owner.data_volume.span(), message, help);
         }
         let mut machines = aws.batches.iter().flat_map(|batch| &batch.machines);
-        let machine = machines.find(|machine| machine.configuration.as_deref() == Some(pair.owner()));
+        let machine = machines.find(|machine| machine.is_node_of(pair.owner()));
         if let Some(machine) = machine.filter(|machine| !is_restored && machine.root_gib < needed_gib) {
             let message = format!(
                 "pair_volumes: the root volume of the machine of {names} has {} GiB, and {what} {needed_gib} GiB",

@@ -117,26 +117,15 @@ fn problems(file: &raw::Experiment, text: &str, provider: Option<Provider>) -> V
     problems.extend(snapshot_elsewhere(file, provider));
     problems.extend(real_volumes(file, text, provider));
     problems.extend(several_volumes(file, text, provider));
-    problems.extend(caches_elsewhere(file, provider));
     problems
 }
 
-/// Caches in front of a database that nobody starts there.
-fn caches_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Vec<Problem> {
-    let (why, help) = match provider {
-        Some(Provider::Simulated) => ("a simulation has no cache to ask", "run it on this machine: --provider local"),
-        Some(Provider::Aws) => (
-            "machines on AWS are made for databases and clients alone so far",
-            "measure a model of it on this machine (--provider local), and ask iopslab size --cache for machines; or \
-             run it on machines of yours (--provider hosts)",
-        ),
-        Some(Provider::Hosts | Provider::Local | Provider::Imported) | None => return Vec::new(),
-    };
-    let problem = |(name, tier): (&str, &Spanned<raw::CacheTier>)| {
-        let what = Sentence::of("cache_tier of ", name, format!(": {why}"));
-        problem(tier.span(), what, help)
-    };
-    tiers(file).map(problem).collect()
+/// Caches in front of a database that is only simulated.
+fn caches_in_simulation(file: &raw::Experiment) -> impl Iterator<Item = Problem> {
+    tiers(file).map(|(name, tier)| {
+        let what = Sentence::of("cache_tier of ", name, ": a simulation has no cache to ask");
+        problem(tier.span(), what, "run it on this machine: --provider local")
+    })
 }
 
 /// The cache tiers of a file, with the names of their configurations.
@@ -208,6 +197,7 @@ fn in_simulation(file: &raw::Experiment) -> Vec<Problem> {
             problems.push(problem(backlog.span(), what, elsewhere));
         }
     }
+    problems.extend(caches_in_simulation(file));
     problems
 }
 

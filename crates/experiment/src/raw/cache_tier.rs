@@ -7,7 +7,7 @@ use crate::CachePolicy;
 use crate::spanned::Spanned;
 
 /// Nodes of memcached in front of the database. The client gets a record from them, and reads the database where they
-/// do not have it. On this machine, or by SSH on machines of their own, and for YCSB's workloads.
+/// do not have it. On this machine, or by SSH and on AWS on machines of their own, and for YCSB's workloads.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CacheTier {

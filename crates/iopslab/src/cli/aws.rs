@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use archive::{JournalEvent, RunDirectory};
 use clap::Args;
-use experiment::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job};
+use experiment::{AwsBatch, AwsPrice, AwsSettings, AwsSite, Job, Role};
 use process::failure::{Failure, Kind};
 use process::output::{Format, pretty};
 use provider::Provider as _;
@@ -112,9 +112,10 @@ pub(super) fn reported(settings: &AwsSettings, estimate: &Result<Estimate, Strin
 }
 
 fn counted(batch: &AwsBatch) -> String {
-    let (databases, clients) = (batch.machines_of(true).count(), batch.machines_of(false).count());
+    let [databases, caches, clients] = Role::ALL.map(|role| batch.machines_of(role).count());
     let machines = if databases == 1 { "machine" } else { "machines" };
-    format!("{databases} {machines} for databases, {clients} for clients")
+    let caches = if caches == 0 { String::new() } else { format!("{caches} for caches, ") };
+    format!("{databases} {machines} for databases, {caches}{clients} for clients")
 }
 
 /// The same for programs.

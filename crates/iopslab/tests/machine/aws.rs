@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cloud::Cloud;
 use crate::support::{Laboratory, wait_for};
 
-const EXPERIMENT: &str = r#"
+pub const EXPERIMENT: &str = r#"
 name = "bought"
 question = "Does a run on machines that are made end with a report and without a bill?"
 

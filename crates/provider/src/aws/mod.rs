@@ -21,6 +21,7 @@ mod tests;
 mod variables;
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
@@ -28,7 +29,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use evidence::{HostId, Role};
-use experiment::{AwsBatch, AwsSettings, AwsSite, DatabaseMachine, HostsSettings, MachineStorage, SshFiles};
+use experiment::{
+    AwsBatch, AwsMachine, AwsSettings, AwsSite, CacheMachine, DatabaseMachine, HostsSettings, MachineStorage, SshFiles,
+};
 use wire::MachineUse;
 
 use crate::hosts::Hosts;
@@ -165,12 +168,12 @@ impl Aws {
         say(&format!("waiting for {} machines to be ready", names.len()));
         self.wait_until_ready(&names, &go_on)?;
         self.heartbeat = Some(Heartbeat::start(self.ssh(), names));
-        for machine in self.batch.machines_of(true) {
+        for machine in self.batch.machines_of(Role::Database) {
             self.data_volumes.insert(machine.host, outputs.machine(&machine.name)?.volume_ids("data"));
         }
-        let numbers = |databases| self.batch.machines_of(databases).map(|machine| machine.host);
-        let settings = self.hosts_settings(&outputs)?;
-        let hosts = Hosts::numbered(&settings, numbers(true), numbers(false), &self.binary)?;
+        let of = |role| self.batch.machines_of(role).map(|machine| machine.host);
+        let numbers = (of(Role::Database), of(Role::Cache), of(Role::Client));
+        let hosts = Hosts::numbered(&self.hosts_settings(&outputs)?, numbers, &self.binary)?;
         self.hosts = Some(hosts);
         Ok(())
     }
@@ -340,22 +343,27 @@ impl Aws {
 
     fn hosts_settings(&self, outputs: &Outputs) -> Result<HostsSettings, AwsError> {
         let directory = |role: &str| MachineStorage::Directory(format!("{VOLUMES}/{role}"));
-        let database = self.batch.machines_of(true).map(|machine| {
-            let made = outputs.machine(&machine.name)?;
-            let address = made.private_address.parse().ok();
+        let address = |machine: &AwsMachine| -> Result<Ipv4Addr, AwsError> {
+            let address = outputs.machine(&machine.name)?.private_address.parse().ok();
+            address.ok_or_else(|| AwsError::Output(format!("{} has no address", machine.name)))
+        };
+        let database = self.batch.machines_of(Role::Database).map(|machine| {
             Ok(DatabaseMachine {
                 ssh: machine.name.clone(),
-                address: Some(address.ok_or_else(|| AwsError::Output(format!("{} has no address", machine.name)))?),
+                address: Some(address(machine)?),
                 work_directory: None,
                 data: Some(directory("data")),
                 commitlog: machine.volumes.contains_key("commitlog").then(|| directory("commitlog")),
                 snapshot: self.site.snapshot.clone(),
             })
         });
+        let cache = self.batch.machines_of(Role::Cache).map(|machine| {
+            Ok(CacheMachine { ssh: machine.name.clone(), address: Some(address(machine)?), work_directory: None })
+        });
         Ok(HostsSettings {
             database: database.collect::<Result<_, AwsError>>()?,
-            cache: Vec::new(),
-            client: self.batch.machines_of(false).map(|m| m.name.clone()).collect(),
+            cache: cache.collect::<Result<_, AwsError>>()?,
+            client: self.batch.machines_of(Role::Client).map(|m| m.name.clone()).collect(),
             ssh: SshFiles {
                 ssh_config: Some(self.path(SSH_CONFIG).display().to_string()),
                 binary_x86_64: self.settings.binary_x86_64.clone(),
@@ -403,7 +411,7 @@ impl Provider for Aws {
     }
 
     fn place(&self, host: HostId) -> HostAddress {
-        let nowhere = || HostAddress { machine: String::new(), address: std::net::Ipv4Addr::UNSPECIFIED };
+        let nowhere = || HostAddress { machine: String::new(), address: Ipv4Addr::UNSPECIFIED };
         self.hosts.as_ref().map_or_else(nowhere, |hosts| hosts.place(host))
     }
 

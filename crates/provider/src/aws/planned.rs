@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{AwsBatch, AwsLimits, AwsMachine, AwsSettings, AwsSite, AwsVolume};
+use experiment::{AwsBatch, AwsLimits, AwsMachine, AwsSettings, AwsSite, AwsVolume, Role};
 
 /// The name of its machine.
 pub(super) const MACHINE: &str = "fast.database-1";
@@ -12,6 +12,7 @@ pub(super) fn planned() -> (AwsSettings, AwsBatch, AwsSite) {
     let volume = AwsVolume { kind: "gp3".to_owned(), size_gib: 500, iops: Some(6_000), mib_per_s: None };
     let machine = AwsMachine {
         name: MACHINE.to_owned(),
+        role: Role::Database,
         configuration: Some("fast".to_owned()),
         host: 0,
         instance_type: "r7i.xlarge".to_owned(),

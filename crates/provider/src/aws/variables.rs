@@ -21,7 +21,7 @@ pub(super) fn variables(
             data["snapshot_id"] = json!(snapshot);
         }
         let value = json!({
-            "role": if machine.configuration.is_some() { "database" } else { "client" },
+            "role": machine.role,
             "configuration": machine.configuration.clone().unwrap_or_default(),
             "instance_type": machine.instance_type,
             "architecture": machine.architecture,
@@ -66,7 +66,7 @@ pub(super) fn variables(
 
 #[cfg(test)]
 mod tests {
-    use experiment::AwsNetwork;
+    use experiment::{AwsNetwork, Role};
 
     use super::super::planned::planned;
     use super::*;
@@ -83,6 +83,12 @@ mod tests {
         assert_eq!(machine["bandwidth_weighting"], "ebs-1");
         assert_eq!(machine["volumes"], json!({ "data": { "type": "gp3", "size_gib": 500, "iops": 6000 } }));
         assert_eq!((said.get("network"), said.get("images")), (None, None), "the modules' defaults");
+        let (mut cached, mut cache) = (batch.clone(), batch.machines[0].clone());
+        (cache.name, cache.role) = ("fast.cache-1".to_owned(), Role::Cache);
+        cached.machines.push(cache);
+        let said = variables((("r", "e"), ("k", "h")), &settings, (&cached, &site), 0);
+        let machine = &said["machines"]["fast.cache-1"];
+        assert_eq!((&machine["role"], &machine["configuration"]), (&json!("cache"), &json!("fast")));
         site.image_arm64 = Some("ami-1".to_owned());
         assert_eq!(
             variables((("r", "e"), ("k", "h")), &settings, (&batch, &site), 0)["images"],

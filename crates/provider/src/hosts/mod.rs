@@ -60,14 +60,13 @@ impl Hosts {
     /// `binary` is this program's own file. Addresses that are not stated are looked up; nothing else happens. Hosts
     /// are numbered in the order of the settings, and held to configurations where `limits` says so.
     pub fn new(settings: &HostsSettings, limits: bool, binary: &Path) -> Result<Self, HostError> {
-        Ok(Self { limits, ..Self::numbered(settings, 0.., 0.., binary)? })
+        Ok(Self { limits, ..Self::numbered(settings, (0.., 0.., 0..), binary)? })
     }
 
-    /// Machines as they are, with other numbers of the hosts: of those of databases, and of those of clients.
-    pub(crate) fn numbered(
+    /// Machines as they are, with other numbers of the hosts: of those of databases, of caches, and of clients.
+    pub(crate) fn numbered<N: IntoIterator<Item = u32>>(
         settings: &HostsSettings,
-        databases: impl IntoIterator<Item = u32>,
-        clients: impl IntoIterator<Item = u32>,
+        (databases, caches, clients): (N, N, N),
         binary: &Path,
     ) -> Result<Self, HostError> {
         let ssh = Ssh::new(settings.ssh.ssh_config.as_deref());
@@ -89,7 +88,7 @@ impl Hosts {
         }
         Ok(Self {
             machines: databases.into_iter().zip(settings.database.iter().cloned()).collect(),
-            caches: (0..).zip(settings.cache.iter().cloned()).collect(),
+            caches: caches.into_iter().zip(settings.cache.iter().cloned()).collect(),
             clients: clients.into_iter().zip(settings.client.iter().cloned()).collect(),
             addresses,
             ..Self::reached_by(&settings.ssh, binary)

@@ -98,7 +98,8 @@ pub fn bought(configurations: &[(&str, u32)], blocks: u32) -> Job {
     (plan.cells, plan.trials) = Default::default();
     for (name, batch) in configurations {
         let mut setup = setup.clone();
-        (setup.configuration, setup.at) = ((*name).to_owned(), SetupAt::Bought { first_host: 0, batch: *batch });
+        let at = SetupAt::Bought { first_host: 0, first_cache: 0, batch: *batch };
+        (setup.configuration, setup.at) = ((*name).to_owned(), at);
         made.push(setup);
         let mut cell = cell.clone();
         cell.id = format!("{name}.read-heavy.c100");
