@@ -162,7 +162,8 @@ fn one_odd_key_decides_no_constant() {
         })
     };
     let (plain, odd) = (of(0).zipfian.value, of(5).zipfian.value);
-    assert!((plain - odd).abs() < 0.02, "{plain} and {odd}");
+    // The first of the ranks has one request in a hundred here; five would be those of a constant of 1.03.
+    assert!((plain - odd).abs() < 0.05, "{plain} and {odd}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Recorded {
 }
 
 /// The tokens of one statement without comments and a `;` at its end; `None`: it never ends, or is several.
-fn words(text: &str) -> Option<Vec<Token<'_>>> {
+pub(super) fn words(text: &str) -> Option<Vec<Token<'_>>> {
     let mut words: Vec<Token<'_>> = tokens(text).ok()?.into_iter().filter(|token| !token.is_comment()).collect();
     while words.last().is_some_and(|last| last.is_symbol(';')) {
         words.pop();

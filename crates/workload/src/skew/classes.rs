@@ -67,7 +67,7 @@ impl Class {
         }
         let z = (self.mean - least + 0.5) / deviation;
         let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
-        self.mean * below(z, density) + deviation * density
+        (self.mean * below(z, density) + deviation * density).min(self.mean)
     }
 }
 

@@ -17,6 +17,8 @@
 mod classes;
 mod counts;
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::Distribution;
@@ -43,6 +45,12 @@ pub struct Constant {
     pub low: f64,
     /// The greatest one.
     pub high: f64,
+}
+
+impl fmt::Display for Constant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}, 95 % interval {:.3} to {:.3}", self.value, self.low, self.high)
+    }
 }
 
 /// How popular keys are.
@@ -79,9 +87,10 @@ impl Law {
                 Some(Distribution::Zipfian { constant: ((constant.value * 1e3).round() / 1e3).max(1e-3) })
             }
             Self::OverKeys { .. } => None,
+            // Neither is all of them.
             Self::Hotspot { data_fraction, operation_fraction } => Some(Distribution::Hotspot {
-                data_fraction: four_digits(data_fraction),
-                operation_fraction: four_digits(operation_fraction),
+                data_fraction: four_digits(data_fraction).min(0.9999),
+                operation_fraction: four_digits(operation_fraction).min(0.9999),
             }),
         }
     }
@@ -96,10 +105,27 @@ impl Law {
     }
 }
 
-/// A share, neither 0 nor 1, with four digits.
-fn four_digits(share: f64) -> f64 {
-    let unit = 10_f64.powi(3 - share.log10().floor() as i32);
-    ((share * unit).round() / unit).min(0.9999)
+/// For people: `zipfian (0.990, 95 % interval 0.986 to 0.993)`.
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform => f.write_str("uniform"),
+            Self::Zipfian { constant } => write!(f, "zipfian ({constant})"),
+            Self::OverKeys { constant } => write!(f, "Zipf's law over the partitions themselves ({constant})"),
+            Self::Hotspot { data_fraction, operation_fraction } => write!(
+                f,
+                "a hot set ({} % of the requests for {} % of the partitions)",
+                four_digits(*operation_fraction * 100.0),
+                four_digits(*data_fraction * 100.0)
+            ),
+        }
+    }
+}
+
+/// A number above 0 with four digits.
+fn four_digits(number: f64) -> f64 {
+    let unit = 10_f64.powi(3 - number.log10().floor() as i32);
+    (number * unit).round() / unit
 }
 
 /// A law that was fitted.
