@@ -25,6 +25,7 @@ fn asked(configurations: &[&str]) -> Draft {
         p99_ms: None,
         machine_cpus: 2.0,
         record: RecordShape::default(),
+        keys: None,
         origins: Origins::default(),
     }
 }

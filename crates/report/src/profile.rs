@@ -2,7 +2,7 @@
 
 mod words;
 
-use ::profile::{CountedBy, DeviceUse, Hour, NodeUse, Profile, TableUse};
+use ::profile::{CountedBy, DeviceUse, Hour, NodeUse, Profile, TableKeys, TableUse};
 use serde_json::{Value, json};
 
 use crate::document::markdown as in_markdown;
@@ -68,6 +68,7 @@ fn sections(profile: &Profile) -> Vec<Section<'_>> {
         Section::new("volumes", "Volumes").table(devices(profile)).paragraphs(left_out(profile)),
         Section::new("workload", "Workload")
             .table(tables(profile))
+            .table(keys(profile))
             .table(nodes(profile))
             .table(statements(profile))
             .table(counted(profile))
@@ -140,6 +141,22 @@ fn tables(profile: &Profile) -> Rows<&TableUse> {
         .number(column(mean_bytes).drop(2), |table| table.mean_partition_bytes)
         .number(column("Largest\nMiB").drop(3), |table| table.largest_partition_mib.map(whole))
         .number(column("Tombstones\na read, p99").drop(4), |table| table.tombstones_per_read_p99)
+}
+
+/// Of whom a log of requests shows the keys.
+fn keys(profile: &Profile) -> Rows<&TableKeys> {
+    let law = |skew: Option<::profile::Skew>| skew.map(|skew| skew.best.law.to_string());
+    rows("Which partitions are asked for, by the query log", profile.log.iter().flat_map(|log| &log.tables))
+        .text("Table", |keys| keys.table.to_string())
+        .number("Requests", |keys| keys.requests)
+        .text(column("Partitions are chosen").wide(), move |keys| {
+            law(keys.skew).unwrap_or_else(|| "not known: too few requests, or no estimate of partitions".to_owned())
+        })
+        .number("Off by,\npoints", |keys| keys.skew.map(|skew| skew.best.gap * 100.0))
+        .number("Most\npopular", |keys| keys.skew.map(|skew| percent(skew.hottest)))
+        .text(column("by reads").wide().drop(3), move |keys| law(keys.of_reads))
+        .text(column("by writes").wide().drop(2), move |keys| law(keys.of_writes))
+        .number(column("Not of one\npartition").drop(1), |keys| keys.without_key)
 }
 
 fn nodes(profile: &Profile) -> Rows<&NodeUse> {

@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
+use workload::chooser::KeyChooser;
 use workload::skew::{Constant, Law, Skew, fit};
-use workload::{Distribution, Random, SplitMix};
+use workload::{Distribution, InsertSequence, Random, SplitMix};
 
 /// Ranks of YCSB's scrambled zipfian keys.
 const RANKS: f64 = 10_000_000_001.0;
@@ -140,6 +141,20 @@ fn ranks_of_the_keys_themselves_are_told_from_those_of_the_generators() {
         assert!((constant.value - planted).abs() < 0.02, "{skew:?}");
         assert_eq!(skew.best.law.distribution(), None);
         assert!(skew.best.is_close() && !skew.made.is_close(), "{skew:?}");
+    }
+}
+
+/// What an experiment states is what was seen: the generators' own keys, whose third and next ranks are Gray's
+/// approximation, come back.
+#[test]
+fn keys_of_the_generators_come_back() {
+    const KEYS: u64 = 20_000;
+    for constant in [0.9, 0.99, 1.1] {
+        let inserts = InsertSequence::starting_at(KEYS);
+        let mut chooser = KeyChooser::new(Distribution::Zipfian { constant }, 0.0, KEYS, 0);
+        let skew = seen(100_000, KEYS, 11, |random| chooser.next_record(&inserts, random));
+        assert!((skew.zipfian.value - constant).abs() < 0.01, "{constant}: {skew:?}");
+        assert!(matches!(skew.made.law, Law::Zipfian { .. }) && skew.made.is_close(), "{skew:?}");
     }
 }
 
