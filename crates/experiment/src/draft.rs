@@ -25,8 +25,8 @@ use crate::ordered::{memory_limit_gib, name, quoted, volume};
 use crate::scale::LEAST_PAGE_CACHE;
 use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
-use origins::{comment, keys};
 pub use origins::{Origins, RecordShape};
+use origins::{comment, keys};
 
 /// What a draft is made from.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,8 @@
 
 use catalog::{Catalog, ClusterRequest};
 use experiment::{
-    Arrivals, Consistency, ConsistencyLevels, Distribution, Draft, Experiment, LoadLevel, Origins, PRODUCTS, Plan, RecordShape,
-    Settings, VolumeKind, draft, plan,
+    Arrivals, Consistency, ConsistencyLevels, Distribution, Draft, Experiment, LoadLevel, Origins, PRODUCTS, Plan,
+    RecordShape, Settings, VolumeKind, draft, plan,
 };
 
 use crate::story::accepted;

@@ -251,7 +251,10 @@ fn of_no_keys() -> Vec<String> {
 /// How keys are chosen, and what that is known from; then what is known of other tables.
 fn of_keys(log: &LogUse) -> Vec<String> {
     let Some((table, skew)) = log.stated() else {
-        return vec![format!("Keys are an assumption: {} has too few requests, or partitions are not estimated.", log.path)];
+        return vec![format!(
+            "Keys are an assumption: {} has too few requests, or partitions are not estimated.",
+            log.path
+        )];
     };
     let mut lines = vec![format!(
         "Keys of {table}: {} requests in {:.1} minutes of {}, for {} of {} partitions (estimated), the most popular \

@@ -110,11 +110,10 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
             }
         }
     }
-    let lost = seen.log.iter().flat_map(|log| log.lost.iter().map(|lost| (log.path.clone(), lost.clone())));
-    all.extend(lost.map(|(path, why)| NotRead {
-        what: format!("a part of the query log {path}"),
-        why: format!("it {why}"),
-    }));
+    let lost = seen.log.iter().flat_map(|log| log.lost.iter().map(move |lost| (log.path.clone(), lost.clone())));
+    all.extend(
+        lost.map(|(path, why)| NotRead { what: format!("a part of the query log {path}"), why: format!("it {why}") }),
+    );
     for host in seen.hosts.iter().filter(|host| devices.iter().all(|device| device.host != host.host)) {
         let why = match host.missing.as_slice() {
             [] => "its counters were not seen for a second".to_owned(),

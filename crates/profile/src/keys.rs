@@ -77,9 +77,7 @@ pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nod
         let of_table = tables.iter().find(|table| table.schema.name == *name);
         let partitions = of_table.and_then(|table| table.partitions).filter(|count| *count > 0.0);
         let partitions = partitions.map(|count| (count * of_cluster).round());
-        let skew = |count: fn(&(u32, u32)) -> u32| {
-            fit(asked.each.iter().map(count).map(u64::from), partitions? as u64)
-        };
+        let skew = |count: fn(&(u32, u32)) -> u32| fit(asked.each.iter().map(count).map(u64::from), partitions? as u64);
         TableKeys {
             table: name.clone(),
             requests: asked.each.iter().map(|(reads, writes)| u64::from(*reads) + u64::from(*writes)).sum(),

@@ -27,16 +27,16 @@ mod unknown;
 mod verdict;
 mod workload;
 
+pub use self::workload::{Hour, NodeUse, Rates, TableUse, Workload};
+pub use ::workload::skew::{Fitted, Law, Skew};
 pub use capacity::Allowed;
 pub use device::{Asked, CpuUse, DeviceCounters, DeviceUse, HostSeen, Moment};
 pub use file::{NoFile, drafted};
 pub use flow::Flow;
 pub use judged::{Observation, OwnLoad, Profile, judge};
-pub use ::workload::skew::{Fitted, Law, Skew};
 pub use keys::{LogSeen, LogUse, PartitionsAsked, TableKeys};
 pub use reading::{
     CacheCounts, Cluster, CountedBy, NodeReading, NodeSeen, NotRead, Operations, TableName, TableReading, TableSchema,
 };
 pub use unknown::Unknown;
 pub use verdict::{Candidate, Need, Priced, Verdict, Withheld};
-pub use self::workload::{Hour, NodeUse, Rates, TableUse, Workload};

@@ -91,8 +91,8 @@ impl Summary {
         let node = self.gaps_of.as_ref().map_or_else(String::new, |node| format!(" of {node}"));
         (number > 0).then(|| {
             format!(
-                "seems to have lost requests{node}: nothing for {together_s:.1} s, of which {longest_s:.1} s at a time, \
-                 where {usual_per_s} requests a second are usual"
+                "seems to have lost requests{node}: nothing for {together_s:.1} s, of which {longest_s:.1} s at a \
+                 time, where {usual_per_s} requests a second are usual"
             )
         })
     }

@@ -159,11 +159,10 @@ impl NodeViews {
             "the schema's tables",
             "SELECT keyspace_name, table_name, compaction, compression FROM system_schema.tables",
         );
-        let columns = look
-            .rows_if_any(
-                "the schema's columns",
-                "SELECT keyspace_name, table_name, column_name, kind, position FROM system_schema.columns",
-            );
+        let columns = look.rows_if_any(
+            "the schema's columns",
+            "SELECT keyspace_name, table_name, column_name, kind, position FROM system_schema.columns",
+        );
         let settings = look.rows_if_any("settings in force", "SELECT name, value FROM system_views.settings");
         let setting = |row: &ViewRow| {
             let name = text(row, "name").filter(|name| SETTINGS.contains(name))?;

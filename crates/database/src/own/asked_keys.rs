@@ -105,7 +105,8 @@ mod tests {
         let line = |at: u32, statement: &str, values: &str| {
             format!(r#"{{"at": {at}, "statement": "{statement}", "values": [{values}], "keyspace": "shop"}}"#)
         };
-        let batch = "BEGIN BATCH INSERT INTO a (k, v) VALUES (?, ?); UPDATE b SET v = ? WHERE d = ? AND k = ?; APPLY BATCH";
+        let batch =
+            "BEGIN BATCH INSERT INTO a (k, v) VALUES (?, ?); UPDATE b SET v = ? WHERE d = ? AND k = ?; APPLY BATCH";
         let lines = [
             line(1, "SELECT * FROM a WHERE k = ?", r#""0x01""#),
             line(2, "SELECT v FROM a WHERE k = ?", r#""0x01""#),

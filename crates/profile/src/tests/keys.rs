@@ -28,8 +28,8 @@ fn times(requests: impl IntoIterator<Item = (u32, usize)>) -> impl Iterator<Item
     requests.into_iter().flat_map(|(requests, partitions)| std::iter::repeat_n(requests, partitions))
 }
 
-/// A thousand of a million partitions have about 800 requests each, the others 0.15 in the mean (Poisson's numbers): the
-/// thousand have 84.2 % of all.
+/// A thousand of a million partitions have about 800 requests each, the others 0.15 in the mean (Poisson's numbers):
+/// the thousand have 84.2 % of all.
 fn hot() -> LogSeen {
     let hot = (0..1_000).map(|partition| 772 + partition * 7_919 % 57);
     log(hot.chain(times([(1, 128_976), (2, 9_673), (3, 484), (4, 18)])))

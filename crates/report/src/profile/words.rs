@@ -59,7 +59,8 @@ fn keys(profile: &Profile) -> Option<String> {
         ),
     };
     Some(format!(
-        "Keys of {table}: {}{unlike}; at most {:.1} points of the requests from what the query log has, {} for {}.{made}",
+        "Keys of {table}: {}{unlike}; at most {:.1} points of the requests from what the query log has, {} for \
+         {}.{made}",
         skew.best.law,
         skew.best.gap * 100.0,
         several(skew.requests, "request"),

@@ -33,8 +33,7 @@ impl Asked {
             }
             let Some(asked) = all.last_mut() else { continue };
             if token.is_any(&["FROM", "INTO", "UPDATE"]) && next(1).is_some_and(Token::is_name) {
-                let has_keyspace =
-                    next(2).is_some_and(|dot| dot.is_symbol('.')) && next(3).is_some_and(Token::is_name);
+                let has_keyspace = next(2).is_some_and(|dot| dot.is_symbol('.')) && next(3).is_some_and(Token::is_name);
                 let name = |ahead: usize| next(ahead).map(Token::name);
                 let after = if has_keyspace { 4 } else { 2 };
                 asked.keyspace = name(1).filter(|_| has_keyspace);
@@ -47,7 +46,8 @@ impl Asked {
             } else if token.is_any(&["IF", "ORDER", "GROUP", "PER", "LIMIT", "ALLOW"]) {
                 is_where = false;
             }
-            let is_compared = is_where && token.is_any(&["WHERE", "AND"]) && next(2).is_some_and(|by| by.is_symbol('='));
+            let is_compared =
+                is_where && token.is_any(&["WHERE", "AND"]) && next(2).is_some_and(|by| by.is_symbol('='));
             let marker = markers.get(i + 3).copied().flatten();
             if let (true, Some(column), Some(marker)) = (is_compared, next(1).filter(|name| name.is_name()), marker) {
                 asked.columns.push((column.name(), marker));
@@ -124,7 +124,11 @@ mod tests {
         let cases: [Case; 15] = [
             ("SELECT * FROM carts WHERE shopper = ? AND item > ? LIMIT ?", &["shopper"], Some(vec![0])),
             ("SELECT a FROM shop.carts WHERE item = ? AND \"Shopper\" = ?", &["Shopper", "item"], Some(vec![1, 0])),
-            ("UPDATE carts USING TTL ? SET n = ?, m = {'a:b': ?} WHERE shopper = :who IF n = ?", &["shopper"], Some(vec![3])),
+            (
+                "UPDATE carts USING TTL ? SET n = ?, m = {'a:b': ?} WHERE shopper = :who IF n = ?",
+                &["shopper"],
+                Some(vec![3]),
+            ),
             ("DELETE note FROM carts USING TIMESTAMP ? WHERE shopper = ? AND item IN ?", &["shopper"], Some(vec![1])),
             ("INSERT INTO carts (item, shopper, n) VALUES (?, ?, f(?, ?)) USING TTL ?", &["shopper"], Some(vec![1])),
             ("INSERT INTO carts (item, shopper, n) VALUES (now(), :s, ?)", &["shopper", "n"], Some(vec![0, 1])),

@@ -82,8 +82,8 @@ pub(super) fn hot_set(counts: &Counts, keys: f64, requests: f64) -> Vec<Class> {
     vec![hot, Class::new(1.0 - keys, counts.mean() * (1.0 - requests) / (1.0 - keys), 0.0)]
 }
 
-/// Zipf's law over so many ranks, `p = rank^-constant / weight`: each of a key of its own, or, where there are more than
-/// keys, hashed to them.
+/// Zipf's law over so many ranks, `p = rank^-constant / weight`: each of a key of its own, or, where there are more
+/// than keys, hashed to them.
 pub(super) fn zipfian(counts: &Counts, constant: f64, ranks: u64) -> Vec<Class> {
     let keys = counts.keys as f64;
     let weight = zeta_of_large_space(ranks, constant);
@@ -115,12 +115,9 @@ pub(super) fn zipfian(counts: &Counts, constant: f64, ranks: u64) -> Vec<Class> 
 /// ln of the likelihood of what was counted.
 pub(super) fn ln_likelihood(classes: &[Class], counts: &Counts) -> f64 {
     let each = counts.alike.iter().map(|alike| {
-        let near = |class: &&Class| {
-            (alike.requests - class.mean).powi(2) <= FAR.powi(2) * (class.spread() + 1.0)
-        };
+        let near = |class: &&Class| (alike.requests - class.mean).powi(2) <= FAR.powi(2) * (class.spread() + 1.0);
         let chances = classes.iter().filter(near);
-        let chance: f64 =
-            chances.map(|class| class.share * class.chance(alike.requests, alike.ln_factorial)).sum();
+        let chance: f64 = chances.map(|class| class.share * class.chance(alike.requests, alike.ln_factorial)).sum();
         alike.keys * (chance + ODD / (1.0 + alike.requests)).ln()
     });
     each.sum()
@@ -180,7 +177,10 @@ mod tests {
                 requests += number * chance;
                 above += if number >= 25.0 { number * chance } else { 0.0 };
             }
-            assert!((all - 1.0).abs() < 1e-8 && (requests - mean).abs() < 1e-6, "{mean}, {variance}: {all}, {requests}");
+            assert!(
+                (all - 1.0).abs() < 1e-8 && (requests - mean).abs() < 1e-6,
+                "{mean}, {variance}: {all}, {requests}"
+            );
             assert!((class.beyond(25.0) - above).abs() < 0.06 * mean, "{mean}, {variance}: {above}");
         }
     }

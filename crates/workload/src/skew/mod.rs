@@ -185,7 +185,8 @@ pub fn fit(requests_of_each: impl IntoIterator<Item = u64>, keys: u64) -> Option
     let criterion = |law: &Law, classes: &[Class]| {
         classes::ln_likelihood(classes, &counts) - law.parameters() * (counts.keys as f64).ln() / 2.0
     };
-    let each = laws.map(|(law, classes)| (Fitted { law, gap: classes::gap(&classes, &counts) }, criterion(&law, &classes)));
+    let each =
+        laws.map(|(law, classes)| (Fitted { law, gap: classes::gap(&classes, &counts) }, criterion(&law, &classes)));
     let (best, _) = each.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let is_made = |fitted: &Fitted| fitted.law.distribution().is_some();
     let made = each.into_iter().map(|(fitted, _)| fitted).filter(is_made);
@@ -244,8 +245,8 @@ fn constant(counts: &Counts, ranks: u64) -> Constant {
     Constant { value: best.0, low: end(0.0), high: end(STEEPEST) }
 }
 
-/// The most likely hot set, by expectation and maximisation from a few beginnings (A. P. Dempster and others, Journal of
-/// the Royal Statistical Society B 39, 1977): its share of the keys, and its share of the requests.
+/// The most likely hot set, by expectation and maximisation from a few beginnings (A. P. Dempster and others, Journal
+/// of the Royal Statistical Society B 39, 1977): its share of the keys, and its share of the requests.
 fn hot_set(counts: &Counts) -> (f64, f64) {
     const BEGINNINGS: [f64; 5] = [0.0001, 0.001, 0.01, 0.1, 0.3];
     const ROUNDS: u32 = 200;
