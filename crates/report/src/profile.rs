@@ -143,7 +143,7 @@ fn tables(profile: &Profile) -> Rows<&TableUse> {
         .number(column("Tombstones\na read, p99").drop(4), |table| table.tombstones_per_read_p99)
 }
 
-/// Of whom a log of requests shows the keys.
+/// How partitions are chosen, where a log of requests shows it.
 fn keys(profile: &Profile) -> Rows<&TableKeys> {
     let law = |skew: Option<::profile::Skew>| skew.map(|skew| skew.best.law.to_string());
     rows("Which partitions are asked for, by the query log", profile.log.iter().flat_map(|log| &log.tables))

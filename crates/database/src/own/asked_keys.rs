@@ -48,7 +48,7 @@ impl OfTable {
 type Counted = (HashMap<u64, (u32, u32)>, u64);
 
 impl ReadRecording {
-    /// How often it asks for each partition of these tables. A partition takes some 30 bytes while it is counted, and
+    /// How often it asks for each partition of these tables. A partition takes at most some 50 bytes while it is counted, and
     /// there are no more of them than requests, which a recording has at most [`query_log::MOST_REQUESTS`] of.
     pub fn asked_keys(&self, tables: &[TableSchema]) -> LogSeen {
         let log = &self.log;

@@ -205,7 +205,7 @@ pub fn fit(requests_of_each: impl IntoIterator<Item = u64>, keys: u64) -> Option
 /// The most likely constant over so many ranks: the best of a few by steps, then by golden section beside it.
 fn constant(counts: &Counts, ranks: u64) -> Constant {
     const SECTIONS: u32 = 20;
-    const HALVES: u32 = 14;
+    const HALVES: u32 = 20;
     let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
     let likelihood = |constant: f64| classes::ln_likelihood(&classes::zipfian(counts, constant, ranks), counts);
     let step = STEEPEST / f64::from(CONSTANTS - 1);
