@@ -1,6 +1,8 @@
 //! An experiment that resembles what was seen: today's configuration as the baseline, others of the catalog around it,
 //! and comments that say of each figure where it comes from.
 
+use std::collections::BTreeMap;
+
 use catalog::ClusterRequest;
 use experiment::{Draft, LoadLevel, Origins, PRODUCTS, Product, RecordShape};
 use workload::skew::{Fitted, Law};
@@ -99,7 +101,8 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
                 of_workload(node, &rates, read_share, by),
                 profile.log.as_ref().map_or_else(of_no_keys, of_keys),
                 of_tables(&profile.workload.tables, by),
-                of_statements(node),
+                of_statements("pg_stat_statements", &node.calls_per_s),
+                profile.log.as_ref().map_or_else(Vec::new, |log| of_statements(&log.path, &log.calls_per_s)),
             ]
             .concat(),
             load: [
@@ -309,8 +312,8 @@ fn of_tables(tables: &[TableUse], by: CountedBy) -> Vec<String> {
 }
 
 /// What whoever writes a file of statements begins with.
-fn of_statements(node: &NodeUse) -> Vec<String> {
-    let mut calls: Vec<(&String, f64)> = node.calls_per_s.iter().map(|(text, rate)| (text, *rate)).collect();
+fn of_statements(source: &str, calls_per_s: &BTreeMap<String, f64>) -> Vec<String> {
+    let mut calls: Vec<(&String, f64)> = calls_per_s.iter().map(|(text, rate)| (text, *rate)).collect();
     calls.retain(|(_, rate)| *rate > 0.0);
     calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let each = calls.iter().take(MOST_TABLES).map(|(text, rate)| {
@@ -320,7 +323,7 @@ fn of_statements(node: &NodeUse) -> Vec<String> {
     });
     let mut lines: Vec<String> = each.collect();
     if !lines.is_empty() {
-        lines.insert(0, "Statements that are called most, as pg_stat_statements has them:".to_owned());
+        lines.insert(0, format!("Statements that are called most, as {source} has them:"));
     }
     lines
 }

@@ -126,11 +126,12 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
 
 fn unknown(seen: &Observation, log: Option<&LogUse>, devices: &[DeviceUse]) -> Vec<Unknown> {
     let known = seen.cluster.nodes;
-    let shows_statements = seen.nodes.iter().flat_map(|node| &node.readings).any(|reading| !reading.calls.is_empty());
+    let by_node = seen.nodes.iter().flat_map(|node| &node.readings).any(|reading| !reading.calls.is_empty());
+    let shows_statements = by_node || log.is_some_and(|log| !log.calls_per_s.is_empty());
     let (statements, compressibility) = match seen.cluster.counted_by {
-        CountedBy::Cassandra => (Some(Unknown::Statements), Some(Unknown::Compressibility)),
+        CountedBy::Cassandra => (Unknown::Statements, Some(Unknown::Compressibility)),
         // Its pages are not compressed.
-        CountedBy::Postgresql => ((!shows_statements).then_some(Unknown::SqlStatements), None),
+        CountedBy::Postgresql => (Unknown::SqlStatements, None),
     };
     let mut all: Vec<Unknown> = match log.map(LogUse::stated) {
         None => vec![Unknown::Skew],
@@ -138,7 +139,7 @@ fn unknown(seen: &Observation, log: Option<&LogUse>, devices: &[DeviceUse]) -> V
         Some(Some((_, skew))) if skew.made.is_close() => Vec::new(),
         Some(Some((table, _))) => vec![Unknown::UnlikeAnyKeys(table.clone())],
     };
-    all.extend(statements);
+    all.extend((!shows_statements).then_some(statements));
     all.push(Unknown::InFlight);
     all.extend(compressibility);
     let wide = seen.cluster.tables.iter().filter(|table| table.clustering > 0);

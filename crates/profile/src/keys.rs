@@ -26,6 +26,8 @@ pub struct LogSeen {
     pub seconds: f64,
     /// What is missing of it.
     pub lost: Vec<String>,
+    /// How often each statement was sent, by its text, without those that have values in it.
+    pub calls: BTreeMap<String, u64>,
     /// The tables that it asks for.
     pub tables: BTreeMap<TableName, PartitionsAsked>,
 }
@@ -59,6 +61,8 @@ pub struct LogUse {
     pub seconds: f64,
     /// The tables that it asks for, the one with the most requests first.
     pub tables: Vec<TableKeys>,
+    /// How often each statement was sent in a second, by its text, without those that have values in it.
+    pub calls_per_s: BTreeMap<String, f64>,
 }
 
 impl LogUse {
@@ -90,5 +94,7 @@ pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nod
     };
     let mut tables: Vec<TableKeys> = log.tables.iter().map(one).collect();
     tables.sort_by(|a, b| b.requests.cmp(&a.requests));
-    LogUse { path: log.path.clone(), seconds: log.seconds, tables }
+    let calls = log.calls.iter();
+    let calls_per_s = calls.filter_map(|(text, calls)| Some((text.clone(), stats::ratio(*calls as f64, log.seconds)?)));
+    LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s: calls_per_s.collect() }
 }

@@ -173,9 +173,10 @@ fn nodes(profile: &Profile) -> Rows<&NodeUse> {
         .number(column("Compactions\nat most").drop(2), |node| node.compactions)
 }
 
-/// The statements that are called most, where a server shows them.
+/// The statements that are called most, where a server or a log shows them.
 fn statements(profile: &Profile) -> Rows<(&str, f64)> {
-    let calls = profile.workload.nodes.iter().flat_map(|node| &node.calls_per_s);
+    let of_log = profile.log.iter().flat_map(|log| &log.calls_per_s);
+    let calls = profile.workload.nodes.iter().flat_map(|node| &node.calls_per_s).chain(of_log);
     let mut calls: Vec<(&str, f64)> = calls.map(|(text, rate)| (text.as_str(), *rate)).collect();
     calls.retain(|(_, rate)| *rate > 0.0);
     calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ::statements::{Asked, component};
+use ::statements::{Asked, Recorded, component};
 use profile::{LogSeen, PartitionsAsked, TableName, TableSchema};
 use query_log::{Log, Request, Value};
 
@@ -48,8 +48,9 @@ impl OfTable {
 type Counted = (HashMap<u64, (u32, u32)>, u64);
 
 impl ReadRecording {
-    /// How often it asks for each partition of these tables. A partition takes at most some 50 bytes while it is counted, and
-    /// there are no more of them than requests, which a recording has at most [`query_log::MOST_REQUESTS`] of.
+    /// How often it asks for each partition of these tables, and its statements. A partition takes at most some 50
+    /// bytes while it is counted, and there are no more of them than requests, of which a recording has at most
+    /// [`query_log::MOST_REQUESTS`].
     pub fn asked_keys(&self, tables: &[TableSchema]) -> LogSeen {
         let log = &self.log;
         let statements: Vec<Vec<OfTable>> =
@@ -74,8 +75,16 @@ impl ReadRecording {
         };
         let summary = log.summary();
         let is_cut = summary.is_cut.then(|| "ends within a request: its server was still writing, or ended".to_owned());
+        // A text of several levels is one; those with somebody's values in them are left out.
+        let mut calls: BTreeMap<String, u64> = BTreeMap::new();
+        for (recorded, _) in log.statements().iter().zip(&statements).filter(|(_, of_tables)| !of_tables.is_empty()) {
+            if let Some(text) = Recorded::read(&recorded.text).filter(|text| !text.has_values()) {
+                *calls.entry(text.text).or_default() += recorded.requests;
+            }
+        }
         LogSeen {
             path: self.path.clone(),
+            calls,
             seconds: summary.end_us.saturating_sub(summary.begin_us) as f64 / 1e6,
             lost: summary.lost().into_iter().chain(is_cut).collect(),
             tables: each.into_iter().map(asked).collect(),
@@ -115,6 +124,7 @@ mod tests {
             line(5, "SELECT * FROM b WHERE k = ? AND d = ?", r#""0x06", "0x05""#),
             line(6, "SELECT * FROM a WHERE k IN (?, ?)", r#""0x01", "0x02""#),
             line(7, "SELECT * FROM a WHERE k = ?", "null"),
+            line(7, "SELECT * FROM a WHERE k = 'Jo'", ""),
             line(8, "SELECT * FROM elsewhere.a WHERE k = ?", r#""0x01""#),
             line(2_000_008, "SELECT * FROM system.local", ""),
         ];
@@ -125,6 +135,11 @@ mod tests {
         let seen = read.asked_keys(&[schema("a", &["k"]), schema("b", &["k", "d"]), schema("c", &["k"])]);
         assert_eq!((seen.path.as_str(), seen.lost.len()), ("shop.jsonl", 0));
         assert!((seen.seconds - 2.000_007).abs() < 1e-9);
+        let calls: Vec<(&str, u64)> = seen.calls.iter().map(|(text, calls)| (text.as_str(), *calls)).collect();
+        assert_eq!(calls.len(), 6, "{calls:?}");
+        assert!(calls.contains(&("SELECT * FROM a WHERE k = ?", 2)), "{calls:?}");
+        assert!(calls.contains(&("DELETE FROM a WHERE k = ?", 1)), "without its keyspace: {calls:?}");
+        assert!(calls.iter().all(|(text, _)| !text.contains("'Jo'")), "{calls:?}");
         let names: Vec<String> = seen.tables.keys().map(TableName::to_string).collect();
         assert_eq!(names, ["shop.a", "shop.b"]);
         let of = |table: &str| {
@@ -133,7 +148,7 @@ mod tests {
             each.sort_unstable();
             (each, asked.without_key)
         };
-        assert_eq!(of("a"), (vec![(0, 1), (2, 1)], 2));
+        assert_eq!(of("a"), (vec![(0, 1), (2, 1)], 3));
         assert_eq!(of("b"), (vec![(1, 1)], 0));
     }
 }

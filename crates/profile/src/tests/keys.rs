@@ -11,6 +11,7 @@ fn log(each: impl Iterator<Item = u32>) -> LogSeen {
         path: "/logs/fql".to_owned(),
         seconds: 300.0,
         lost: Vec::new(),
+        calls: BTreeMap::from([("SELECT * FROM orders WHERE id = ?".to_owned(), 60_000)]),
         tables: BTreeMap::from([(orders(), PartitionsAsked { each, without_key: 7 })]),
     }
 }
@@ -51,7 +52,8 @@ fn what_a_log_shows_is_in_the_file_with_its_figures() {
     assert_eq!((keys.partitions, keys.without_key), (Some(1e6), 7));
     let Law::Hotspot { data_fraction, operation_fraction } = keys.skew.unwrap().best.law else { panic!("{keys:?}") };
     assert!((data_fraction - 0.001).abs() < 1e-4 && (operation_fraction - 0.842).abs() < 0.02, "{keys:?}");
-    assert!(!profile.unknown.contains(&Unknown::Skew), "{:?}", profile.unknown);
+    let known = |unknown: &Unknown| !profile.unknown.contains(unknown);
+    assert!(known(&Unknown::Skew) && known(&Unknown::Statements), "{:?}", profile.unknown);
     let (text, experiment) = written(&profile);
     assert!(matches!(experiment.workloads[0].distribution, Distribution::Hotspot { .. }), "{text}");
     for said in [
@@ -60,6 +62,8 @@ fn what_a_log_shows_is_in_the_file_with_its_figures() {
         "# * a hot set (",
         "# * reads alone: a hot set (",
         "points of the requests from what was counted",
+        "# Statements that are called most, as /logs/fql has them:",
+        "# * 200.0 a second: SELECT * FROM orders WHERE id = ?",
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
