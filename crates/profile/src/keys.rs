@@ -1,5 +1,6 @@
 //! Which partitions are asked for how often: from a log of requests, which counters do not have.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -93,7 +94,7 @@ pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nod
         }
     };
     let mut tables: Vec<TableKeys> = log.tables.iter().map(one).collect();
-    tables.sort_by(|a, b| b.requests.cmp(&a.requests));
+    tables.sort_by_key(|table| Reverse(table.requests));
     let calls = log.calls.iter();
     let calls_per_s = calls.filter_map(|(text, calls)| Some((text.clone(), stats::ratio(*calls as f64, log.seconds)?)));
     LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s: calls_per_s.collect() }
