@@ -17,6 +17,7 @@ mod origins;
 
 use catalog::{Catalog, ClusterRequest, GIB};
 use product::{Lack, Product, Settings};
+use workload::Distribution;
 
 use crate::cpu_share::LEAST_CPUS;
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
@@ -24,8 +25,8 @@ use crate::ordered::{memory_limit_gib, name, quoted, volume};
 use crate::scale::LEAST_PAGE_CACHE;
 use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
-use origins::comment;
 pub use origins::{Origins, RecordShape};
+use origins::{comment, keys};
 
 /// What a draft is made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +59,8 @@ pub struct Draft {
     pub machine_cpus: f64,
     /// What a record is like.
     pub record: RecordShape,
+    /// How keys are chosen; `None`: it is not known, and zipfian ones are assumed.
+    pub keys: Option<Distribution>,
     /// Where its figures come from.
     pub origins: Origins,
 }
@@ -340,10 +343,7 @@ fn workload_and_load(draft: &Draft) -> String {
 name = \"production\"
 read = {read}
 update = {update}
-# Some keys are asked for far more often than others. \"uniform\" asks the most of a \
-volume, \"latest\" reads what is new.
-distribution = \"zipfian\"
-
+{}
 {}{of_cluster}[load]
 {level}
 warmup_s = 20
@@ -353,6 +353,7 @@ repetitions = {REPETITIONS_MIN}
 seed = 1
 ",
         comment(&draft.origins.workload),
+        keys(draft.keys),
         comment(&draft.origins.load)
     )
 }
@@ -416,7 +417,8 @@ scale = {}
         model.vcpus / model.scale,
         model.scale
     );
-    if model.scale > 1.0 || model.reduced_to.is_some() {
+    let is_skewed = !matches!(draft.keys, Some(Distribution::Uniform));
+    if is_skewed && (model.scale > 1.0 || model.reduced_to.is_some()) {
         text += "# Some keys are far more popular than others, and then the same share of fewer records misses more \
                  often. With\n# this a page cache has the size that misses as often as that of your machine; without \
                  it volumes would look more\n# important than they are.\npage_cache = \"same-misses\"\n";

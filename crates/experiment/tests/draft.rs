@@ -2,8 +2,8 @@
 
 use catalog::{Catalog, ClusterRequest};
 use experiment::{
-    Arrivals, Consistency, ConsistencyLevels, Draft, Experiment, LoadLevel, Origins, PRODUCTS, Plan, RecordShape,
-    Settings, VolumeKind, draft, plan,
+    Arrivals, Consistency, ConsistencyLevels, Distribution, Draft, Experiment, LoadLevel, Origins, PRODUCTS, Plan,
+    RecordShape, Settings, VolumeKind, draft, plan,
 };
 
 use crate::story::accepted;
@@ -25,6 +25,7 @@ fn asked(configurations: &[&str]) -> Draft {
         p99_ms: None,
         machine_cpus: 2.0,
         record: RecordShape::default(),
+        keys: None,
         origins: Origins::default(),
     }
 }
@@ -202,6 +203,18 @@ fn page_caches_of_a_draft_miss_as_often_as_those_of_production() {
     }
     let (text, _, plan) = drafted(&Draft { data_bytes: 4e8, machine_cpus: 64.0, ..asked(&[TODAY]) });
     assert!(plan.scale() == 1.0 && !text.contains("same-misses"), "{text}");
+}
+
+#[test]
+fn keys_that_are_known_are_stated() {
+    let hot = Distribution::Hotspot { data_fraction: 0.000_1, operation_fraction: 0.842 };
+    for keys in [Distribution::Zipfian { constant: 1.083 }, Distribution::Uniform, hot, Distribution::Latest] {
+        let (text, experiment, _) = drafted(&Draft { keys: Some(keys), ..asked(&[TODAY]) });
+        assert_eq!(experiment.workloads[0].distribution, keys, "{text}");
+        assert!(!text.contains("Some keys are asked for"), "{text}");
+        // Of uniform keys a model misses as often as full scale.
+        assert_eq!(text.contains("page_cache = \"same-misses\""), keys != Distribution::Uniform, "{text}");
+    }
 }
 
 #[test]

@@ -407,6 +407,7 @@ fn a_volume_that_this_machine_cannot_serve_is_refused_before_anything_is_made() 
 fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
     let lab = Laboratory::new();
     lab.write("there.toml", "");
+    lab.write("asked.jsonl", "secret\n");
     let today = ["--instance", "r6i.2xlarge", "--data-volume", "gp3:500GiB"];
     let of_postgresql = ["--database", "postgresql", "--dbname", "app", "--user", "watcher"];
     let cases: &[(&[&str], &str)] = &[
@@ -421,6 +422,8 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
         (&["--data", "/data"], "--ssh"),
         (&["--ssh", "db1,db1"], "--ssh names db1 twice"),
         (&["--ssh", "db1", "--ssh-config", "nowhere"], "--ssh-config: cannot find nowhere"),
+        (&["--query-log", "nowhere"], "--query-log: cannot read nowhere"),
+        (&["--query-log", "asked.jsonl"], "asked.jsonl: line 1: expected value"),
         (&["--user", "watcher"], "no password for user watcher"),
         (&["--region", "atlantis-1"], "no prices of region `atlantis-1`"),
         (&["--dbname", "app"], "--dbname is for a server of PostgreSQL"),
@@ -428,6 +431,7 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
         (&["--database", "postgresql", "--dbname", "app"], "who asks, is not stated"),
         (&[of_postgresql.as_slice(), &["--hosts", "db2"]].concat(), "--hosts names several servers"),
         (&[of_postgresql.as_slice(), &["--ssh", "db1"]].concat(), "--ssh: on which device PostgreSQL has its data"),
+        (&[of_postgresql.as_slice(), &["--query-log", "x"]].concat(), "--query-log is of a cluster that speaks CQL"),
         (&["--database", "oracle"], "invalid value 'oracle'"),
     ];
     for (flags, expected) in cases {

@@ -1,10 +1,14 @@
 //! An experiment that resembles what was seen: today's configuration as the baseline, others of the catalog around it,
 //! and comments that say of each figure where it comes from.
 
+use std::collections::BTreeMap;
+
 use catalog::ClusterRequest;
 use experiment::{Draft, LoadLevel, Origins, PRODUCTS, Product, RecordShape};
+use workload::skew::{Fitted, Law};
 
 use crate::judged::Profile;
+use crate::keys::LogUse;
 use crate::reading::CountedBy;
 use crate::verdict::Withheld;
 use crate::workload::{Hour, NodeUse, Rates, TableUse};
@@ -88,14 +92,17 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
         p99_ms: None,
         machine_cpus,
         record,
+        keys: profile.log.as_ref().and_then(LogUse::stated).and_then(|(_, skew)| skew.made.law.distribution()),
         origins: Origins {
             head: head(profile),
             dataset: [dataset(node, data_bytes, by), of_record].concat(),
             configurations: configurations(profile, cheaper, dearer),
             workload: [
                 of_workload(node, &rates, read_share, by),
+                profile.log.as_ref().map_or_else(of_no_keys, of_keys),
                 of_tables(&profile.workload.tables, by),
-                of_statements(node),
+                of_statements("pg_stat_statements", &node.calls_per_s),
+                profile.log.as_ref().map_or_else(Vec::new, |log| of_statements(&log.path, &log.calls_per_s)),
             ]
             .concat(),
             load: [
@@ -229,18 +236,57 @@ fn of_workload(node: &NodeUse, rates: &Rates, read_share: f64, by: CountedBy) ->
             ["scans of an index (without those of updates and deletes)", "of a whole table", "rows written"]
         }
     };
-    vec![
-        format!(
-            "{}: {:.1} {reads}, {:.1} {scans} and {:.1} {writes} a second{}, so {:.1} % read (scans count as reads).",
-            node.node,
-            rates.mean.reads,
-            rates.mean.scans,
-            rates.mean.writes,
-            as_replica(by),
-            read_share * 100.0
-        ),
-        "Keys are an assumption: no counter knows which ones are asked for.".to_owned(),
-    ]
+    vec![format!(
+        "{}: {:.1} {reads}, {:.1} {scans} and {:.1} {writes} a second{}, so {:.1} % read (scans count as reads).",
+        node.node,
+        rates.mean.reads,
+        rates.mean.scans,
+        rates.mean.writes,
+        as_replica(by),
+        read_share * 100.0
+    )]
+}
+
+fn of_no_keys() -> Vec<String> {
+    vec!["Keys are an assumption: no counter knows which ones are asked for.".to_owned()]
+}
+
+/// How keys are chosen, and what that is known from; then what is known of other tables.
+fn of_keys(log: &LogUse) -> Vec<String> {
+    let Some((table, skew)) = log.stated() else {
+        return vec![format!(
+            "Keys are an assumption: {} has too few requests, or partitions are not estimated.",
+            log.path
+        )];
+    };
+    let mut lines = vec![format!(
+        "Keys of {table}: {} requests in {:.1} minutes of {}, for {} of {} partitions (estimated), the most popular \
+         of which has {:.2} %:",
+        skew.requests,
+        log.seconds / 60.0,
+        log.path,
+        skew.asked,
+        skew.keys,
+        skew.hottest * 100.0
+    )];
+    lines.push(format!("* {}", fitted(&skew.best)));
+    if skew.made != skew.best {
+        lines.push(format!("* No workload can state that. Nearest is {}", fitted(&skew.made)));
+    }
+    if skew.made.law == Law::Uniform {
+        lines.push(format!("* zipfian keys with a constant of up to {:.3} would look the same", skew.zipfian.high));
+    }
+    let parts = log.tables.iter().filter(|other| other.table == *table);
+    let parts = parts.flat_map(|own| [("reads alone", own.of_reads), ("writes alone", own.of_writes)]);
+    let others = log.tables.iter().filter(|other| other.table != *table).take(MOST_TABLES);
+    let others = others.map(|other| (other.table.to_string(), other.skew));
+    let all = parts.map(|(which, skew)| (which.to_owned(), skew)).chain(others);
+    lines.extend(all.filter_map(|(which, skew)| Some(format!("* {which}: {}", fitted(&skew?.best)))));
+    lines
+}
+
+fn fitted(fitted: &Fitted) -> String {
+    format!("{}; at most {:.1} points of the requests from what was counted", fitted.law, fitted.gap * 100.0)
 }
 
 /// What whoever states their own statements needs of each table: weights, and how much it holds.
@@ -266,8 +312,8 @@ fn of_tables(tables: &[TableUse], by: CountedBy) -> Vec<String> {
 }
 
 /// What whoever writes a file of statements begins with.
-fn of_statements(node: &NodeUse) -> Vec<String> {
-    let mut calls: Vec<(&String, f64)> = node.calls_per_s.iter().map(|(text, rate)| (text, *rate)).collect();
+fn of_statements(source: &str, calls_per_s: &BTreeMap<String, f64>) -> Vec<String> {
+    let mut calls: Vec<(&String, f64)> = calls_per_s.iter().map(|(text, rate)| (text, *rate)).collect();
     calls.retain(|(_, rate)| *rate > 0.0);
     calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let each = calls.iter().take(MOST_TABLES).map(|(text, rate)| {
@@ -277,7 +323,7 @@ fn of_statements(node: &NodeUse) -> Vec<String> {
     });
     let mut lines: Vec<String> = each.collect();
     if !lines.is_empty() {
-        lines.insert(0, "Statements that are called most, as pg_stat_statements has them:".to_owned());
+        lines.insert(0, format!("Statements that are called most, as {source} has them:"));
     }
     lines
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::capacity::Allowed;
 use crate::device::{DeviceUse, HostSeen, device};
+use crate::keys::{LogSeen, LogUse, log_use};
 use crate::reading::{Cluster, CountedBy, NodeSeen, NotRead};
 use crate::unknown::Unknown;
 use crate::verdict::{Judged, Verdict, verdict};
@@ -21,6 +22,8 @@ pub struct Observation {
     pub hosts: Vec<HostSeen>,
     /// What one node runs on, as stated.
     pub today: Option<ClusterRequest>,
+    /// A log of requests, where somebody has kept one.
+    pub log: Option<LogSeen>,
     /// From the first reading to the last, seconds.
     pub seconds: f64,
     /// Whether it ended before its time.
@@ -53,6 +56,8 @@ pub struct Profile {
     pub verdict: Verdict,
     /// What is done with it.
     pub workload: Workload,
+    /// What a log of requests shows of their keys.
+    pub log: Option<LogUse>,
     /// What volumes were asked for.
     pub devices: Vec<DeviceUse>,
     /// What nodes do not show.
@@ -75,7 +80,9 @@ pub fn judge(catalog: &Catalog, basis: &Basis, seen: &Observation) -> Profile {
     let today = seen.today.as_ref().map(|request| (request, Allowed::of(catalog, request, era)));
     let allowed = today.as_ref().and_then(|(_, allowed)| allowed.as_ref().ok());
     let devices: Vec<DeviceUse> = seen.hosts.iter().filter_map(|host| device(host, allowed)).collect();
-    let unknown = unknown(seen, &devices);
+    let workload = workload(&seen.cluster, &seen.nodes);
+    let log = seen.log.as_ref().map(|log| log_use(log, &workload.tables, &seen.cluster, &seen.nodes));
+    let unknown = unknown(seen, log.as_ref(), &devices);
     let Judged { verdict, dearer, cheaper } = verdict(catalog, basis, today, &devices);
     Profile {
         format_version: FORMAT_VERSION,
@@ -83,7 +90,8 @@ pub fn judge(catalog: &Catalog, basis: &Basis, seen: &Observation) -> Profile {
         seconds: seen.seconds,
         ended_early: seen.ended_early,
         verdict,
-        workload: workload(&seen.cluster, &seen.nodes),
+        workload,
+        log,
         not_read: not_read(seen, &devices),
         unknown,
         own_load: own_load(seen),
@@ -102,6 +110,10 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
             }
         }
     }
+    let lost = seen.log.iter().flat_map(|log| log.lost.iter().map(move |lost| (log.path.clone(), lost.clone())));
+    all.extend(
+        lost.map(|(path, why)| NotRead { what: format!("a part of the query log {path}"), why: format!("it {why}") }),
+    );
     for host in seen.hosts.iter().filter(|host| devices.iter().all(|device| device.host != host.host)) {
         let why = match host.missing.as_slice() {
             [] => "its counters were not seen for a second".to_owned(),
@@ -112,16 +124,22 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
     all
 }
 
-fn unknown(seen: &Observation, devices: &[DeviceUse]) -> Vec<Unknown> {
+fn unknown(seen: &Observation, log: Option<&LogUse>, devices: &[DeviceUse]) -> Vec<Unknown> {
     let known = seen.cluster.nodes;
-    let shows_statements = seen.nodes.iter().flat_map(|node| &node.readings).any(|reading| !reading.calls.is_empty());
+    let by_node = seen.nodes.iter().flat_map(|node| &node.readings).any(|reading| !reading.calls.is_empty());
+    let shows_statements = by_node || log.is_some_and(|log| !log.calls_per_s.is_empty());
     let (statements, compressibility) = match seen.cluster.counted_by {
-        CountedBy::Cassandra => (Some(Unknown::Statements), Some(Unknown::Compressibility)),
+        CountedBy::Cassandra => (Unknown::Statements, Some(Unknown::Compressibility)),
         // Its pages are not compressed.
-        CountedBy::Postgresql => ((!shows_statements).then_some(Unknown::SqlStatements), None),
+        CountedBy::Postgresql => (Unknown::SqlStatements, None),
     };
-    let mut all = vec![Unknown::Skew];
-    all.extend(statements);
+    let mut all: Vec<Unknown> = match log.map(LogUse::stated) {
+        None => vec![Unknown::Skew],
+        Some(None) => vec![Unknown::SkewOfLog],
+        Some(Some((_, skew))) if skew.made.is_close() => Vec::new(),
+        Some(Some((table, _))) => vec![Unknown::UnlikeAnyKeys(table.clone())],
+    };
+    all.extend((!shows_statements).then_some(statements));
     all.push(Unknown::InFlight);
     all.extend(compressibility);
     let wide = seen.cluster.tables.iter().filter(|table| table.clustering > 0);

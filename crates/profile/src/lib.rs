@@ -4,7 +4,8 @@
 //! ```text
 //! CQL, SQL: NodeSeen, Cluster  --workload-->  Workload   rates by table and node, from differences of counters
 //! SSH: HostSeen                --device--->   DeviceUse  seconds, minutes, time at the limit
-//! both, and what is bought     --verdict-->   Verdict    what was asked for, what is withheld and why, what costs less
+//! a log: LogSeen               --keys----->   LogUse     which partitions are asked for how often
+//! CQL, SSH and what is bought  --verdict-->   Verdict    what was asked for, what is withheld and why, what costs less
 //! all of it                    --file----->   Draft      an experiment file, each figure with where it comes from
 //! ```
 //!
@@ -18,6 +19,7 @@ mod device;
 mod file;
 mod flow;
 mod judged;
+mod keys;
 mod reading;
 #[cfg(test)]
 mod tests;
@@ -25,14 +27,16 @@ mod unknown;
 mod verdict;
 mod workload;
 
+pub use self::workload::{Hour, NodeUse, Rates, TableUse, Workload};
+pub use ::workload::skew::{Fitted, Law, Skew};
 pub use capacity::Allowed;
 pub use device::{Asked, CpuUse, DeviceCounters, DeviceUse, HostSeen, Moment};
 pub use file::{NoFile, drafted};
 pub use flow::Flow;
 pub use judged::{Observation, OwnLoad, Profile, judge};
+pub use keys::{LogSeen, LogUse, PartitionsAsked, TableKeys};
 pub use reading::{
     CacheCounts, Cluster, CountedBy, NodeReading, NodeSeen, NotRead, Operations, TableName, TableReading, TableSchema,
 };
 pub use unknown::Unknown;
 pub use verdict::{Candidate, Need, Priced, Verdict, Withheld};
-pub use workload::{Hour, NodeUse, Rates, TableUse, Workload};

@@ -164,6 +164,8 @@ pub struct TableSchema {
     pub name: TableName,
     /// Columns of its partition key.
     pub partition_key: u32,
+    /// Their names, in their order; of PostgreSQL they are not read.
+    pub key: Vec<String>,
     /// Its clustering columns: with any, a partition has several rows.
     pub clustering: u32,
     /// Columns that are no part of the key.

@@ -9,6 +9,7 @@ use experiment::{Experiment, ParseContext, ReadFor, VolumeRole};
 use super::*;
 
 mod hours;
+mod keys;
 mod lost;
 mod postgresql;
 
@@ -94,6 +95,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
     let schema = TableSchema {
         name: orders(),
         partition_key: 1,
+        key: vec!["id".to_owned()],
         clustering: 1,
         columns: 8,
         compaction: Some("LeveledCompactionStrategy".to_owned()),
@@ -113,6 +115,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
         nodes,
         hosts,
         today: Some(ClusterRequest::parse(Catalog::built_in(), TODAY).unwrap()),
+        log: None,
         seconds: 660.0,
         ended_early: false,
     }

@@ -1,6 +1,9 @@
 //! What could not be known, by name.
 
 use serde::Serialize;
+use workload::skew::MOST_GAP;
+
+use crate::reading::TableName;
 
 /// What nobody could see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -8,6 +11,10 @@ use serde::Serialize;
 pub enum Unknown {
     /// Which keys are asked for how often.
     Skew,
+    /// The same, though there is a log.
+    SkewOfLog,
+    /// Which keys an experiment has to have to ask like the clients of this table.
+    UnlikeAnyKeys(TableName),
     /// Which statements clients send: counters know reads, scans and writes of a table.
     Statements,
     /// The same of PostgreSQL, whose counters know scans and rows.
@@ -38,6 +45,16 @@ impl Unknown {
                 "which keys are asked for how often: counters know no keys; the experiment assumes zipfian ones"
                     .to_owned()
             }
+            Self::SkewOfLog => {
+                "which keys are asked for how often: the log has too few requests of one partition, or the number of \
+                 partitions is not estimated yet; the experiment assumes zipfian ones"
+                    .to_owned()
+            }
+            Self::UnlikeAnyKeys(table) => format!(
+                "keys like those of {table}: none that an experiment can state comes within {:.0} points of how often \
+                 its partitions are asked for; it has the nearest",
+                MOST_GAP * 100.0
+            ),
             Self::Statements => {
                 "which statements clients send: counters know reads, scans and writes of a table; inserts, updates and \
                  deletes are one, and conditional updates and batches are not counted apart"

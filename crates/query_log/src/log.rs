@@ -84,6 +84,20 @@ pub struct Summary {
     pub later_pages: u64,
 }
 
+impl Summary {
+    /// What it seems to have lost, after its name: `seems to have lost requests of db2: nothing for 3.1 s, ...`.
+    pub fn lost(&self) -> Option<String> {
+        let Gaps { number, longest_s, together_s, usual_per_s } = self.gaps;
+        let node = self.gaps_of.as_ref().map_or_else(String::new, |node| format!(" of {node}"));
+        (number > 0).then(|| {
+            format!(
+                "seems to have lost requests{node}: nothing for {together_s:.1} s, of which {longest_s:.1} s at a \
+                 time, where {usual_per_s} requests a second are usual"
+            )
+        })
+    }
+}
+
 impl Log {
     /// What is taken in from now on is of this node's log, whose holes are looked for among its own requests.
     pub fn of_node(&mut self, name: &str) {

@@ -2,7 +2,7 @@
 
 mod words;
 
-use ::profile::{CountedBy, DeviceUse, Hour, NodeUse, Profile, TableUse};
+use ::profile::{CountedBy, DeviceUse, Hour, NodeUse, Profile, TableKeys, TableUse};
 use serde_json::{Value, json};
 
 use crate::document::markdown as in_markdown;
@@ -68,6 +68,7 @@ fn sections(profile: &Profile) -> Vec<Section<'_>> {
         Section::new("volumes", "Volumes").table(devices(profile)).paragraphs(left_out(profile)),
         Section::new("workload", "Workload")
             .table(tables(profile))
+            .table(keys(profile))
             .table(nodes(profile))
             .table(statements(profile))
             .table(counted(profile))
@@ -142,6 +143,22 @@ fn tables(profile: &Profile) -> Rows<&TableUse> {
         .number(column("Tombstones\na read, p99").drop(4), |table| table.tombstones_per_read_p99)
 }
 
+/// How partitions are chosen, where a log of requests shows it.
+fn keys(profile: &Profile) -> Rows<&TableKeys> {
+    let law = |skew: Option<::profile::Skew>| skew.map(|skew| skew.best.law.to_string());
+    rows("Which partitions are asked for, by the query log", profile.log.iter().flat_map(|log| &log.tables))
+        .text("Table", |keys| keys.table.to_string())
+        .number("Requests", |keys| keys.requests)
+        .text(column("Partitions are chosen").wide(), move |keys| {
+            law(keys.skew).unwrap_or_else(|| "not known: too few requests, or no estimate of partitions".to_owned())
+        })
+        .number("Off by,\npoints", |keys| keys.skew.map(|skew| skew.best.gap * 100.0))
+        .number("Most\npopular", |keys| keys.skew.map(|skew| percent(skew.hottest)))
+        .text(column("by reads").wide().drop(3), move |keys| law(keys.of_reads))
+        .text(column("by writes").wide().drop(2), move |keys| law(keys.of_writes))
+        .number(column("Not of one\npartition").drop(1), |keys| keys.without_key)
+}
+
 fn nodes(profile: &Profile) -> Rows<&NodeUse> {
     let label = match profile.cluster.counted_by {
         CountedBy::Cassandra => "Nodes, as replicas",
@@ -156,9 +173,10 @@ fn nodes(profile: &Profile) -> Rows<&NodeUse> {
         .number(column("Compactions\nat most").drop(2), |node| node.compactions)
 }
 
-/// The statements that are called most, where a server shows them.
+/// The statements that are called most, where a server or a log shows them.
 fn statements(profile: &Profile) -> Rows<(&str, f64)> {
-    let calls = profile.workload.nodes.iter().flat_map(|node| &node.calls_per_s);
+    let of_log = profile.log.iter().flat_map(|log| &log.calls_per_s);
+    let calls = profile.workload.nodes.iter().flat_map(|node| &node.calls_per_s).chain(of_log);
     let mut calls: Vec<(&str, f64)> = calls.map(|(text, rate)| (text.as_str(), *rate)).collect();
     calls.retain(|(_, rate)| *rate > 0.0);
     calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));

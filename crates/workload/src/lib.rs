@@ -2,7 +2,7 @@
 //!
 //! A [`Definition`] says what a workload is; a [`Generator`] per load thread turns it into [`Operation`]s;
 //! [`write_key`] and [`ValuePool`] turn these into keys and values; [`parse_ycsb`] reads a definition from an existing
-//! YCSB file.
+//! YCSB file. [`skew::fit`] goes the other way: from how often keys were asked for to the distribution that they have.
 
 mod arrivals;
 pub mod chooser;
@@ -14,6 +14,7 @@ mod key;
 mod operation_kind;
 mod page_cache;
 mod random;
+pub mod skew;
 mod value;
 mod ycsb;
 mod zeta;

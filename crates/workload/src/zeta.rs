@@ -53,7 +53,7 @@ pub(crate) fn extend(sum: f64, from: u64, to: u64, theta: f64) -> f64 {
 }
 
 /// The terms `after + 1 ..= n` by Euler and Maclaurin's formula; 0 when there are none.
-fn tail(after: u64, n: u64, theta: f64) -> f64 {
+pub(crate) fn tail(after: u64, n: u64, theta: f64) -> f64 {
     if n <= after {
         return 0.0;
     }

@@ -159,8 +159,10 @@ impl NodeViews {
             "the schema's tables",
             "SELECT keyspace_name, table_name, compaction, compression FROM system_schema.tables",
         );
-        let columns = look
-            .rows_if_any("the schema's columns", "SELECT keyspace_name, table_name, kind FROM system_schema.columns");
+        let columns = look.rows_if_any(
+            "the schema's columns",
+            "SELECT keyspace_name, table_name, column_name, kind, position FROM system_schema.columns",
+        );
         let settings = look.rows_if_any("settings in force", "SELECT name, value FROM system_views.settings");
         let setting = |row: &ViewRow| {
             let name = text(row, "name").filter(|name| SETTINGS.contains(name))?;
@@ -256,7 +258,8 @@ fn sizes(ranges: &[ViewRow], tables: &mut BTreeMap<TableName, TableReading>) {
 /// Columns of a table by what they are for.
 #[derive(Default)]
 struct Columns {
-    partition_key: u32,
+    /// Each with its place among them.
+    partition_key: Vec<(u64, String)>,
     clustering: u32,
     others: u32,
 }
@@ -268,21 +271,26 @@ fn schema(tables: &[ViewRow], columns: &[ViewRow]) -> Vec<TableSchema> {
         let Some(name) = name(column) else { continue };
         let of = counted.entry(name).or_default();
         match text(column, "kind") {
-            Some("partition_key") => of.partition_key += 1,
+            Some("partition_key") => {
+                let name = text(column, "column_name").unwrap_or_default().to_owned();
+                of.partition_key.push((number(column, "position").unwrap_or_default(), name));
+            }
             Some("clustering") => of.clustering += 1,
             _ => of.others += 1,
         }
     }
     let one = |row: &ViewRow| {
         let name = name(row)?;
-        let Columns { partition_key, clustering, others } = counted.remove(&name).unwrap_or_default();
+        let Columns { mut partition_key, clustering, others } = counted.remove(&name).unwrap_or_default();
+        partition_key.sort();
         let class = |of: &str| {
             let class = entry(row, of, "class")?;
             Some(class.rsplit('.').next()?.to_owned())
         };
         Some(TableSchema {
             name,
-            partition_key,
+            partition_key: partition_key.len() as u32,
+            key: partition_key.into_iter().map(|(_, name)| name).collect(),
             clustering,
             columns: others,
             compaction: class("compaction"),
@@ -343,9 +351,18 @@ mod tests {
             [of_table("shop", "orders"), vec![("compaction", compaction), ("compression", compression)]].concat();
         let tables = [row(&orders), row(&of_table("system_auth", "roles")), row(&of_table("system", "local"))];
         let column = |kind| row(&[of_table("shop", "orders"), vec![("kind", said(kind))]].concat());
+        let of_key = |name, position| {
+            let named = vec![
+                ("kind", said("partition_key")),
+                ("column_name", said(name)),
+                ("position", CqlValue::Int(position)),
+            ];
+            row(&[of_table("shop", "orders"), named].concat())
+        };
         let other = row(&[of_table("shop", "items"), vec![("kind", said("regular"))]].concat());
         let columns = [
-            column("partition_key"),
+            of_key("day", 1),
+            of_key("shopper", 0),
             column("clustering"),
             column("regular"),
             column("static"),
@@ -355,7 +372,8 @@ mod tests {
         let found = schema(&tables, &columns);
         let expected = TableSchema {
             name: TableName { keyspace: "shop".to_owned(), table: "orders".to_owned() },
-            partition_key: 1,
+            partition_key: 2,
+            key: vec!["shopper".to_owned(), "day".to_owned()],
             clustering: 1,
             columns: 3,
             compaction: Some("LeveledCompactionStrategy".to_owned()),

@@ -1,6 +1,7 @@
 //! Statements of the user's own, and the rows that they ask for: prepared once, made by `statements`, sent as all
 //! others are.
 
+mod asked_keys;
 mod described;
 mod recording;
 

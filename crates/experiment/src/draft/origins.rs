@@ -1,5 +1,9 @@
 //! What a draft is made from where somebody has measured it, and the comments that say so.
 
+use workload::Distribution;
+
+use crate::ordered::quoted;
+
 /// What a record is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordShape {
@@ -45,4 +49,26 @@ pub struct Origins {
 pub(super) fn comment(lines: &[String]) -> String {
     let plain = |line: &String| line.replace(char::is_control, " ");
     lines.iter().map(|line| format!("# {}\n", plain(line))).collect()
+}
+
+/// How keys are chosen, as the file states it.
+pub(super) fn keys(known: Option<Distribution>) -> String {
+    let stated = match known {
+        None => {
+            return "# Some keys are asked for far more often than others. \"uniform\" asks the most of a volume, \
+                    \"latest\" reads what is new.\ndistribution = \"zipfian\"\n"
+                .to_owned();
+        }
+        Some(Distribution::Zipfian { constant }) => format!("{{ kind = \"zipfian\", constant = {constant} }}"),
+        Some(Distribution::Hotspot { data_fraction, operation_fraction }) => format!(
+            "{{ kind = \"hotspot\", data_fraction = {data_fraction}, operation_fraction = {operation_fraction} }}"
+        ),
+        Some(Distribution::Exponential { percentile, fraction }) => {
+            format!("{{ kind = \"exponential\", percentile = {percentile}, fraction = {fraction} }}")
+        }
+        Some(Distribution::Uniform) => quoted("uniform"),
+        Some(Distribution::Latest) => quoted("latest"),
+        Some(Distribution::Sequential) => quoted("sequential"),
+    };
+    format!("distribution = {stated}\n")
 }

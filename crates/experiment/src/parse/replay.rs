@@ -261,14 +261,9 @@ fn notes(summary: &Summary, requests: u64, replay: &Spanned<String>) -> Vec<Note
         let advice = "A replay asks for a whole result at once: the first page's request does";
         notes.push(Note::new("replay_pages", message, advice).with([("requests", pages as f64)]));
     }
-    let gaps = summary.gaps;
-    if gaps.number > 0 {
-        let node = summary.gaps_of.as_ref().map_or_else(String::new, |node| format!(" of {node}"));
-        let message = format!(
-            "{replay} seems to have lost requests{node}: nothing for {:.1} s, of which {:.1} s at a time, where {} \
-             requests a second are usual",
-            gaps.together_s, gaps.longest_s, gaps.usual_per_s
-        );
+    if let Some(lost) = summary.lost() {
+        let gaps = summary.gaps;
+        let message = format!("{replay} {lost}");
         let advice = "Either nothing was asked then, or it was dropped: a full query log that does not block \
                       (`block: false`) drops what it cannot write, and one that is full loses its oldest files; logs \
                       of several nodes have to begin and end together";

@@ -133,7 +133,7 @@ pub(super) fn distribution(
         "sequential" => Some(Distribution::Sequential),
         "zipfian" => {
             let constant = raw.constant.unwrap_or(0.99);
-            within_range("constant", constant, 0.0, 1.0).then_some(Distribution::Zipfian { constant })
+            within_range("constant", constant, 0.0, 2.0).then_some(Distribution::Zipfian { constant })
         }
         "hotspot" => {
             let data_fraction = raw.data_fraction.unwrap_or(0.2);

@@ -180,6 +180,7 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         p99_ms: args.p99,
         machine_cpus,
         record: RecordShape::default(),
+        keys: None,
         origins: Origins::default(),
     };
     let current = args.current.iter().map(|config| format!("--current {config}"));

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use ::catalog::{Basis, Catalog, ClusterRequest};
 use ::profile::{HostSeen, Observation, Profile};
 use controller::{Agents, Observing, Screen, not_watched_any_more};
+use database::ReadRecording;
 use experiment::WatchedNode;
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -42,6 +43,10 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
         init::is_free(out, args.force)?;
     }
     let dbname = args.dbname()?;
+    let recording = match &args.query_log {
+        Some(path) => Some(ReadRecording::read(path).map_err(|why| Failure::input(format!("--query-log: {why}")))?),
+        None => None,
+    };
     let access = args.entry.access()?;
     let screen = Screen::new(None);
     args.entry.notes().iter().for_each(|note| screen.say(note));
@@ -54,6 +59,7 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
         None => Nodes::connect(&points, &access, &screen)?,
     };
     let cluster = nodes.cluster()?;
+    let log = recording.map(|recording| recording.asked_keys(&cluster.tables));
     if args.ssh.len() > cluster.nodes as usize {
         screen.say(&format!(
             "warning: --ssh names {} machines, and the cluster has {} nodes: one is of another cluster, or named twice",
@@ -65,7 +71,8 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
     let began = Instant::now();
     let (hosts, ended_early) = observe(args, &mut nodes, hosts, (&stop, &screen, began))?;
     screen.clear();
-    let seen = Observation { cluster, seconds: nodes.seconds(), nodes: nodes.into_seen(), hosts, today, ended_early };
+    let (seconds, nodes) = (nodes.seconds(), nodes.into_seen());
+    let seen = Observation { cluster, nodes, hosts, today, log, seconds, ended_early };
     answer(args, &catalog, &basis, &seen, format)
 }
 
@@ -241,7 +248,7 @@ mod tests {
             let cluster = Cluster { name: "shop".to_owned(), nodes: 3, ..Cluster::default() };
             let today = ClusterRequest::parse(catalog, "r6i.2xlarge+gp3:500GiB:12000:500").unwrap();
             let (today, nodes) = (Some(today), Vec::new());
-            let seen = Observation { cluster, nodes, hosts, today, seconds: 660.0, ended_early: false };
+            let seen = Observation { cluster, nodes, hosts, today, log: None, seconds: 660.0, ended_early: false };
             ::report::profile_markdown(&::profile::judge(catalog, &Basis::default(), &seen))
         };
         let all = text(vec![host("db1", 660), host("db2", 660)]);
@@ -261,7 +268,8 @@ mod tests {
         let cluster =
             Cluster { name: "<b>shop</b>".to_owned(), version: "5.0.9".to_owned(), nodes: 2, ..Cluster::default() };
         let nodes = vec![NodeSeen { node: "db1:9042".to_owned(), ..NodeSeen::default() }];
-        let seen = Observation { cluster, nodes, hosts: Vec::new(), today: None, seconds: 30.0, ended_early: true };
+        let (hosts, today, log) = (Vec::new(), None, None);
+        let seen = Observation { cluster, nodes, hosts, today, log, seconds: 30.0, ended_early: true };
         let profile = ::profile::judge(Catalog::built_in(), &Basis::default(), &seen);
         let text = ::report::profile_markdown(&profile);
         for said in [

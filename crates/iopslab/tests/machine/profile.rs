@@ -24,7 +24,17 @@ fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen() {
     // Its warm-up has the same mix at the same rate.
     std::thread::sleep(Duration::from_secs(3));
 
-    let seen = lab.exits(0, &[&["profile", "--minutes", "0.34"], &hosts[..]].concat()).json();
+    // A log of 300 reads of 30 partitions, and a scan. Keys are found by the schema that the node shows.
+    let read = |at: u32| {
+        let statement = "SELECT * FROM usertable WHERE y_id = ?";
+        format!(r#"{{"at": {at}, "keyspace": "ycsb", "statement": "{statement}", "values": ["0x{:02x}"]}}"#, at % 30)
+    };
+    let scan = r#"{"at": 300, "statement": "SELECT * FROM ycsb.usertable WHERE token(y_id) > ?", "values": ["0x00"]}"#;
+    let asked: Vec<String> = (0..300).map(read).chain([scan.to_owned()]).collect();
+    lab.write("asked.jsonl", &asked.join("\n"));
+
+    let of_log = ["profile", "--minutes", "0.34", "--query-log", "asked.jsonl"];
+    let seen = lab.exits(0, &[&of_log[..], &hosts[..]].concat()).json();
     println!("{seen:#}");
     let figure = |path: &str| seen.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
     let mean = |of: &str, what: &str| figure(&format!("/workload/{of}/mean/{what}"));
@@ -36,6 +46,14 @@ fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen() {
     assert_eq!(seen["workload"]["tables"][0]["schema"]["name"], "ycsb.usertable");
     assert_eq!(seen["workload"]["tables"][0]["schema"]["columns"], 10);
     assert_eq!(seen["cluster"]["nodes"], 1);
+    let asked = &seen["log"]["tables"][0];
+    assert_eq!(asked["table"], "ycsb.usertable", "{asked}");
+    assert_eq!(asked["requests"], 300, "{asked}");
+    assert_eq!(asked["without_key"], 1, "{asked}");
+    // A node estimates how many partitions there are some minutes after a flush.
+    if let Some(skew) = asked["skew"].as_object() {
+        assert_eq!(skew["asked"], 30);
+    }
     assert_eq!(seen["not_read"], serde_json::json!([]), "5.0 has all that is asked for");
     // Nobody looked at its device, and nothing is made up of it.
     assert_eq!(seen["verdict"]["withheld"]["because"], "no_device");

@@ -265,6 +265,7 @@ fn observed(nodes: Vec<Node>) -> Observation {
     let schema = |table| TableSchema {
         name: name(table),
         partition_key: 1,
+        key: vec!["k".to_owned()],
         clustering: 0,
         columns: 4,
         compaction: None,
@@ -291,7 +292,7 @@ fn observed(nodes: Vec<Node>) -> Observation {
             agent_cpu: None,
         });
     }
-    Observation { cluster, nodes: seen, hosts, today: None, seconds: f64::from(SECONDS), ended_early: false }
+    Observation { cluster, nodes: seen, hosts, today: None, log: None, seconds: f64::from(SECONDS), ended_early: false }
 }
 
 /// How far what is said of a plant is from what was planted: points of the share of reads, of the second table and of

@@ -38,7 +38,34 @@ pub(super) fn sentences(profile: &Profile) -> Vec<String> {
             number(clients.busiest.total())
         ));
     }
+    said.extend(keys(profile));
     said
+}
+
+/// How the keys of the table that is asked for most are chosen.
+fn keys(profile: &Profile) -> Option<String> {
+    let log = profile.log.as_ref()?;
+    let (table, skew) = log.stated()?;
+    let unlike = match skew.best.is_close() {
+        true => "",
+        false => ", the best of a few laws and no good one",
+    };
+    let made = match skew.made == skew.best {
+        true => String::new(),
+        false => format!(
+            " No workload can state that; the nearest, {}, is off by {:.1} points.",
+            skew.made.law,
+            skew.made.gap * 100.0
+        ),
+    };
+    Some(format!(
+        "Keys of {table}: {}{unlike}; at most {:.1} points of the requests from what the query log has, {} for \
+         {}.{made}",
+        skew.best.law,
+        skew.best.gap * 100.0,
+        several(skew.requests, "request"),
+        several(skew.asked, "partition")
+    ))
 }
 
 /// What was asked for beside what is bought.

@@ -104,7 +104,7 @@ fn mistake_of(population: Population) -> Option<String> {
     let is_share = |share: f64| (0.0..=1.0).contains(&share);
     let is_so = match population {
         Population::HotSet { hot_partitions, share } => hot_partitions > 0 && is_share(share),
-        Population::Of(Distribution::Zipfian { constant }) => constant > 0.0 && constant < 1.0,
+        Population::Of(Distribution::Zipfian { constant }) => constant > 0.0 && constant < 2.0,
         Population::Of(Distribution::Hotspot { data_fraction, operation_fraction }) => {
             is_share(data_fraction) && is_share(operation_fraction)
         }

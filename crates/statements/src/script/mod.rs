@@ -23,6 +23,7 @@
 //! prepared. A file of SQL is read by `sql`.
 
 mod agreement;
+mod asked;
 mod directive;
 mod names;
 mod recorded;
@@ -37,6 +38,7 @@ mod statement;
 pub(crate) mod tokens;
 
 pub use agreement::Agreement;
+pub use asked::Asked;
 pub use directive::SerialConsistency;
 pub use recorded::Recorded;
 pub use schema::{Creates, SchemaStatement};

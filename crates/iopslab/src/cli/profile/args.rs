@@ -70,6 +70,9 @@ pub struct ProfileArgs {
     /// With --ssh: iopslab for aarch64 machines, where this program is not one
     #[arg(long, value_name = "FILE", requires = "ssh")]
     pub(super) binary_aarch64: Option<String>,
+    /// A full query log of its nodes, or requests as JSON Lines, copied here: which keys are asked for how often
+    #[arg(long, value_name = "PATH")]
+    pub(super) query_log: Option<PathBuf>,
     /// Write an experiment that resembles what was seen
     #[arg(long, value_name = "FILE", requires = "instance")]
     pub(super) out: Option<PathBuf>,
@@ -94,6 +97,10 @@ impl ProfileArgs {
             (true, None) => refused("--database postgresql: which of its databases, is not stated", of_postgresql),
             (true, Some(_)) if !self.entry.names_a_user() => {
                 refused("--database postgresql: who asks, is not stated", of_postgresql)
+            }
+            (true, Some(_)) if self.query_log.is_some() => {
+                let help = "leave it out: a log of PostgreSQL is not read";
+                refused("--query-log is of a cluster that speaks CQL", help)
             }
             (true, Some(_)) if self.hosts.len() > 1 => {
                 let help = "a replica is a server by itself: watch one after the other";
