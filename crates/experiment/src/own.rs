@@ -182,7 +182,7 @@ mod tests {
             row_bytes: BTreeMap::new(),
             replay: None,
             snapshot: Some(Snapshot {
-                path: "/snapshot".to_owned(),
+                place: crate::DataSetPlace::Directory { path: "/snapshot".to_owned() },
                 sha256: "ab".to_owned(),
                 tables: vec![table.clone(), SnapshotTable { bytes: 5, ..table }],
                 least_found: 0.9,

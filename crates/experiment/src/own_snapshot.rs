@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::DataSetPlace;
+
 /// How often the bytes of a snapshot are on a disk at the most while a node takes it in: as a copy that becomes the
 /// node's, and as what compaction makes of it; and a third of that besides.
 const COPIES: u64 = 3;
@@ -9,8 +11,8 @@ const COPIES: u64 = 3;
 /// A snapshot that is the data set of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Whole path of its directory, on this machine and on every database host.
-    pub path: String,
+    /// Where it lies: a directory by its whole path, on this machine and on every database host, or a bucket.
+    pub place: DataSetPlace,
     /// Hash of the names and sizes of its files, so that the same is restored everywhere.
     pub sha256: String,
     /// Its tables that are restored, by name.
@@ -35,7 +37,7 @@ pub struct SnapshotTable {
 /// A snapshot, as it was read for an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundSnapshot {
-    /// As [`Snapshot::path`].
+    /// Whole path of its directory; of a bucket `s3://BUCKET/PREFIX`.
     pub path: String,
     /// As [`Snapshot::sha256`].
     pub sha256: String,
@@ -79,6 +81,14 @@ impl Snapshot {
     /// holes may have more than can be counted: the most that can, then.
     pub fn bytes(&self) -> u64 {
         self.tables.iter().fold(0_u64, |sum, table| sum.saturating_add(table.bytes))
+    }
+
+    /// Bytes of the copy of a bucket's files that the first host has for all of its machine: at least these.
+    pub fn bytes_fetched(&self) -> u64 {
+        match self.place {
+            DataSetPlace::S3 { .. } => self.bytes(),
+            DataSetPlace::Directory { .. } => 0,
+        }
     }
 
     /// Bytes that a node needs while it takes them in: whatever part it keeps in the end, it takes in all.
