@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use experiment::DataSetPlace;
+
 use super::*;
 
 const ID: &str = "1b255f4def2540a60000000000000000";
@@ -53,10 +55,11 @@ fn snapshots_of_two_nodes_are_found_as_nodetool_leaves_them() {
     assert_eq!(read.copy(&["other".to_owned()], place, &mut |_| {}, &|| false).unwrap(), Vec::<PathBuf>::new());
 
     let tables = vec![carts];
-    let snapshot = Snapshot { path: found.path, sha256: found.sha256, tables, least_found: 0.9 };
-    assert!(TableSnapshot::read_again(&snapshot).is_ok());
+    let place = DataSetPlace::Directory { path: found.path };
+    let snapshot = Snapshot { place, sha256: found.sha256, tables, least_found: 0.9 };
+    assert!(read.as_planned(&snapshot).is_ok());
     sstable_in(root.path(), &format!("b/shop/carts-{ID}/snapshots/monday"), 9);
-    let other = TableSnapshot::read_again(&snapshot).unwrap_err();
+    let other = TableSnapshot::read(root.path()).unwrap().as_planned(&snapshot).unwrap_err();
     assert!(other.ends_with("has other files than when the experiment was read"), "{other}");
 }
 
@@ -69,6 +72,74 @@ fn a_folder_for_each_table_is_one_too() {
     let found = TableSnapshot::read(root.path()).unwrap().found();
     let names: Vec<&str> = found.tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!((names, found.schemas[0].path.as_str()), (vec!["carts", "stock"], "schema.cql"));
+}
+
+/// All files below a directory, as the list of a bucket has them.
+fn list(root: &Path, below: &Path, found: &mut Vec<(String, u64)>) {
+    for entry in fs::read_dir(below).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            list(root, &path, found);
+        } else {
+            let key = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            found.push((key, entry.metadata().unwrap().len()));
+        }
+    }
+}
+
+/// It is fetched into a directory, and looked at there again.
+#[test]
+fn what_is_listed_is_the_same_snapshot_as_in_a_directory() {
+    let whole = tempfile::tempdir().unwrap();
+    for node in ["a", "b"] {
+        let carts = format!("{node}/shop/carts-{ID}");
+        sstable_in(whole.path(), &format!("{carts}/snapshots/monday"), 1);
+        sstable_in(whole.path(), &format!("{carts}/backups"), 2);
+        sstable_in(whole.path(), &format!("{carts}/snapshots/monday/.by_item"), 3);
+        file(whole.path(), &format!("{carts}/snapshots/monday/schema.cql"), "CREATE TABLE carts (k int PRIMARY KEY);");
+    }
+    let mut files = Vec::new();
+    list(whole.path(), whole.path(), &mut files);
+    assert_eq!(files.len(), 2 * (3 * 3 + 1));
+    files.extend([(String::new(), 0), ("a/shop/".to_owned(), 0)]);
+    let mut schemas = 0;
+    let mut schema = |path: &Path| -> Result<String, String> {
+        schemas += 1;
+        Ok(fs::read_to_string(whole.path().join(path)).unwrap())
+    };
+    let listed = TableSnapshot::listed("s3://backups/monday", files, &mut schema).unwrap();
+    assert_eq!(schemas, 2);
+    let (listed_files, listed) = (listed.files(), listed.found());
+    let read = TableSnapshot::read(whole.path()).unwrap();
+    assert_eq!((&listed.sha256, &listed.tables), (&read.found().sha256, &read.found().tables));
+    assert_eq!((listed.path.as_str(), &listed.schemas), ("s3://backups/monday", &read.found().schemas));
+
+    // What is fetched is the snapshot without anything else, and still the same.
+    assert_eq!((listed_files.len(), read.files()), (5, listed_files.clone()));
+    let fetched = tempfile::tempdir().unwrap();
+    for (path, bytes) in &listed_files {
+        let text = fs::read_to_string(whole.path().join(path)).unwrap();
+        assert_eq!(text.len() as u64, *bytes);
+        file(fetched.path(), path.to_str().unwrap(), &text);
+    }
+    assert_eq!(TableSnapshot::read(fetched.path()).unwrap().found().sha256, listed.sha256);
+}
+
+#[test]
+fn a_list_with_paths_that_lead_elsewhere_is_refused() {
+    let refused = |key: &str| {
+        let files = [("carts/nb-1-big-Data.db".to_owned(), 4), (key.to_owned(), 4)];
+        let mut schema = |_: &Path| -> Result<String, String> { Err("nobody asks for it".to_owned()) };
+        TableSnapshot::listed("s3://backups/x", files, &mut schema).map(|read| read.files().len())
+    };
+    for key in ["../nb-2-big-Data.db", "/etc/nb-2-big-Data.db", "carts//nb-2-big-Data.db", "carts/./nb-2-big-Data.db"] {
+        assert_eq!(refused(key), Err(format!("s3://backups/x has {key:?}, which is no path of a file")));
+    }
+    let control = refused("carts/nb-2\n-big-Data.db").unwrap_err();
+    assert!(control.contains("nb-2\\n-big-Data.db"), "{control}");
+    assert!(refused("a/b/c/d/e/f/g/h/i/nb-2-big-Data.db").unwrap_err().contains("lies deeper than"));
+    assert_eq!(refused("carts/manifest.json"), Ok(1));
+    assert_eq!(refused("carts/schema.cql"), Err("nobody asks for it".to_owned()));
 }
 
 #[test]
