@@ -181,12 +181,9 @@ impl Opened {
             DatabaseRequest::MeasureArchive { files } => store::measure(host, database, &files),
             DatabaseRequest::KeepInStore { files, to, run } => store::keep(host, database, &files, &to, run),
             DatabaseRequest::StartLoading { files, loading } => self.start_loading(files, loading),
-            DatabaseRequest::ImportSnapshot { directory } => {
-                let import = |loading: &mut Loading, host: &Host, database: &Database| {
-                    loading.import(host, database, Path::new(&directory))
-                };
-                self.loading_with(import).map(|()| Reply::Imported)
-            }
+            DatabaseRequest::ImportSnapshot { directory } => self
+                .loading_with(|loading, host, database| loading.import(host, database, Path::new(&directory)))
+                .map(|()| Reply::Imported),
             DatabaseRequest::SampleSnapshot { requests } => {
                 let sample =
                     |loading: &mut Loading, host: &Host, database: &Database| loading.sample(host, database, requests);

@@ -24,8 +24,6 @@ const SNAPSHOTS: &str = "snapshots";
 /// Hard links that Cassandra makes of each new SSTable below its table where it is asked to: no part of a snapshot.
 const BACKUPS: &str = "backups";
 const SCHEMA: &str = "schema.cql";
-/// Most bytes of all that differ: as many as a file beside an experiment may have.
-const MOST_SCHEMA_BYTES: u64 = 4 << 20;
 /// How deep directories may lie in each other: node, data directory, keyspace, table, `snapshots`, name, and two more.
 const MOST_DEPTH: usize = 8;
 /// What an SSTable's name goes on with (`Component`, `SSTableFormat.Components`): what makes a node read it. Files of
@@ -90,6 +88,8 @@ type ReadSchema<'a> = &'a mut dyn FnMut(&Path) -> Result<String, String>;
 impl TableSnapshot {
     /// Most files and directories that one may have.
     pub const MOST_ENTRIES: usize = 1_000_000;
+    /// Most bytes of all `schema.cql` that differ: as many as a file beside an experiment may have.
+    pub const MOST_SCHEMA_BYTES: u64 = 4 << 20;
 
     /// Looks at a directory; it reads `schema.cql`, and the beginning of one `Statistics.db` of each folder.
     ///
@@ -103,7 +103,7 @@ impl TableSnapshot {
         // As those of a list are.
         directories.sort();
         let mut schema = |path: &Path| {
-            let text = guarded::text_below(&root, path, MOST_SCHEMA_BYTES);
+            let text = guarded::text_below(&root, path, Self::MOST_SCHEMA_BYTES);
             text.map_err(|error| failed(&root.join(path), &error))
         };
         let snapshot = Self::of(root.clone(), &directories, &mut schema)?;
@@ -174,7 +174,7 @@ impl TableSnapshot {
             return Err(format!("{} has no SSTable (NAME-Data.db)", root.display()));
         }
         one_of_each(&root, &folders)?;
-        let (mut schemas, mut left): (Vec<WrittenSchema>, u64) = (Vec::new(), MOST_SCHEMA_BYTES);
+        let (mut schemas, mut left): (Vec<WrittenSchema>, u64) = (Vec::new(), Self::MOST_SCHEMA_BYTES);
         for (path, files) in directories {
             if files.iter().any(|(name, _)| name == SCHEMA) {
                 let path = path.join(SCHEMA);
@@ -183,7 +183,7 @@ impl TableSnapshot {
                     continue;
                 }
                 left = left.checked_sub(text.len() as u64).ok_or_else(|| {
-                    format!("{} has more than {} MiB of {SCHEMA}", root.display(), MOST_SCHEMA_BYTES >> 20)
+                    format!("{} has more than {} MiB of {SCHEMA}", root.display(), Self::MOST_SCHEMA_BYTES >> 20)
                 })?;
                 schemas.push(WrittenSchema { path: path.display().to_string(), text });
             }
