@@ -101,7 +101,8 @@ impl<'o> Object<'o> {
 pub(super) fn fetch(run: &Run<'_>, snapshot: &Snapshot, nodes: u64) -> Result<PathBuf, Failure> {
     let place = &snapshot.place;
     if run.plan().place.provider() != Provider::Local {
-        let message = format!("{place} is fetched to this machine alone, and [dataset.store] does not have it restored");
+        let message =
+            format!("{place} is fetched to this machine alone, and [dataset.store] does not have it restored");
         let help = "restore it once on this machine with the same [dataset.store] and keep = true";
         return Err(failure::Failure::input(message).help(help).into());
     }
@@ -149,12 +150,7 @@ pub(super) fn remove_copy(run: &Run<'_>, snapshot: &Snapshot) -> Result<(), Fail
 
 /// Where the copy of these objects lies: one is changed, and it is another. Its last name is that of the place, which may
 /// be that of a table.
-fn copy_of(
-    work: &Path,
-    place: &DataSetPlace,
-    files: &[(PathBuf, u64)],
-    objects: &Objects,
-) -> Result<PathBuf, String> {
+fn copy_of(work: &Path, place: &DataSetPlace, files: &[(PathBuf, u64)], objects: &Objects) -> Result<PathBuf, String> {
     let mut all = String::new();
     for (path, bytes) in files {
         let object = Object::of(objects, path)?;

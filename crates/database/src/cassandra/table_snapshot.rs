@@ -301,11 +301,7 @@ impl Looking<'_> {
             let at = entry.path();
             self.entries += 1;
             if self.entries > TableSnapshot::MOST_ENTRIES {
-                return Err(format!(
-                    "{} has more than {} files",
-                    self.root.display(),
-                    TableSnapshot::MOST_ENTRIES
-                ));
+                return Err(format!("{} has more than {} files", self.root.display(), TableSnapshot::MOST_ENTRIES));
             }
             let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
                 return Err(format!("{} has a name that is no text", at.display()));

@@ -23,11 +23,8 @@ pub(super) fn check(
 ) {
     let Some(given) = &file.dataset.snapshot else {
         let of = &file.dataset;
-        let stray = [
-            ("least_found", place(&of.least_found)),
-            ("region", place(&of.region)),
-            ("profile", place(&of.profile)),
-        ];
+        let stray =
+            [("least_found", place(&of.least_found)), ("region", place(&of.region)), ("profile", place(&of.profile))];
         mistakes.stray(stray, |key| format!("`{key}` is for a snapshot"), "state snapshot = \"DIR\", or remove it");
         return;
     };

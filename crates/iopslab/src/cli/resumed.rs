@@ -11,8 +11,8 @@ use ::catalog::Catalog;
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
 use experiment::{
-    AwsQuotas, AwsSettings, AwsSite, ClientCost, DataSetPlace, Experiment, FoundSnapshot, Job, ParseContext, Place, Plan,
-    QuotaNeeds, ReadFor, Recording, Setups,
+    AwsQuotas, AwsSettings, AwsSite, ClientCost, DataSetPlace, Experiment, FoundSnapshot, Job, ParseContext, Place,
+    Plan, QuotaNeeds, ReadFor, Recording, Setups,
 };
 use guarded::NotPrivate;
 use process::failure::Failure;
