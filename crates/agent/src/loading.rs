@@ -80,8 +80,8 @@ impl Loading {
         created.map_err(RequestError::new)
     }
 
-    /// Takes in the snapshot of the user's own that lies here, all of it on every node, whatever tokens its cluster had;
-    /// of several nodes each then removes what others keep. It is copied first: a node moves what it takes in.
+    /// Takes in the snapshot of the user's own from where it lies, all of it on every node, whatever tokens its cluster
+    /// had; of several nodes each then removes what others keep. It is copied first: a node moves what it takes in.
     pub fn import(&mut self, host: &Host, database: &Database, lies_in: &Path) -> Result<(), RequestError> {
         let snapshot = database.own.as_ref().and_then(|own| own.snapshot.as_ref());
         let snapshot = snapshot.ok_or_else(|| RequestError::new("this data set is no snapshot to be taken in"))?;

@@ -1,5 +1,5 @@
-//! A snapshot of the user's own in a bucket: looked at when the experiment of a run is read, and fetched before nodes of
-//! this machine take it in.
+//! A snapshot of the user's own in a bucket: looked at when the experiment of a run is read, and fetched before nodes
+//! of this machine take it in.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write as _};
@@ -148,8 +148,8 @@ pub(super) fn remove_copy(run: &Run<'_>, snapshot: &Snapshot) -> Result<(), Fail
     Ok(())
 }
 
-/// Where the copy of these objects lies: one is changed, and it is another. Its last name is that of the place, which may
-/// be that of a table.
+/// Where the copy of these objects lies: one is changed, and it is another. Its last name is that of the place, which
+/// may be that of a table.
 fn copy_of(work: &Path, place: &DataSetPlace, files: &[(PathBuf, u64)], objects: &Objects) -> Result<PathBuf, String> {
     let mut all = String::new();
     for (path, bytes) in files {

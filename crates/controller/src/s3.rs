@@ -1,4 +1,5 @@
-//! A bucket in which data sets are kept, or a snapshot of the user's own lies, as far as this iopslab was built with AWS.
+//! A bucket in which data sets are kept, or a snapshot of the user's own lies, as far as this iopslab was built with
+//! AWS.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! `[dataset] snapshot = "DIR"`, or in a bucket: tables that a cluster has had are the data set, and how what does not go
-//! with it is refused.
+//! `[dataset] snapshot = "DIR"`, or in a bucket: tables that a cluster has had are the data set, and how what does not
+//! go with it is refused.
 
 use experiment::{
     DataSetPlace, Experiment, FoundSnapshot, Mistakes, ParseContext, Provider, ReadFor, SnapshotTable, WrittenSchema,

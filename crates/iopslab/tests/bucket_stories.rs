@@ -1,5 +1,5 @@
-//! A snapshot of one's own in a bucket: what a run finds wrong with it before anything begins, against an AWS API server
-//! on this machine (moto).
+//! A snapshot of one's own in a bucket: what a run finds wrong with it before anything begins, against an AWS API
+//! server on this machine (moto).
 
 #![cfg(feature = "aws")]
 

@@ -151,8 +151,8 @@ impl Bucket {
     }
 }
 
-/// A key in the path of a URL. Source: "Create a signed AWS API request" (`UriEncode`), IAM User Guide: what is signed has
-/// to be encoded so.
+/// A key in the path of a URL. Source: "Create a signed AWS API request" (`UriEncode`), IAM User Guide: what is signed
+/// has to be encoded so.
 fn encoded(key: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),

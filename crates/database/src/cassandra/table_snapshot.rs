@@ -336,8 +336,8 @@ fn parent_name(path: &Path) -> Option<&str> {
     own_name(path.parent()?)
 }
 
-/// Whether a directory in this one is no part of a snapshot: files of indexes lie in hidden ones. Elsewhere than below a
-/// table `backups` may be the name of a table or of a node.
+/// Whether a directory in this one is no part of a snapshot: files of indexes lie in hidden ones. Elsewhere than below
+/// a table `backups` may be the name of a table or of a node.
 fn is_left_out(name: &str, within: Option<&str>) -> bool {
     name.starts_with('.') || (name == BACKUPS && within.and_then(with_id).is_some())
 }

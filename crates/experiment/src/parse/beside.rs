@@ -22,7 +22,8 @@ pub struct ParseContext<'a> {
     pub there: FindFile<'a>,
     /// What was recorded in a file or directory, relative to the experiment.
     pub recording: ReadRecording<'a>,
-    /// What is in a snapshot of tables, in a directory relative to the experiment or in a bucket, which a run alone asks.
+    /// What is in a snapshot of tables, in a directory relative to the experiment or in a bucket, which a run alone
+    /// asks.
     pub snapshot: ReadSnapshot<'a>,
     /// What AWS grants at a site; the error is why that is not known.
     pub quotas: ReadQuotas<'a>,

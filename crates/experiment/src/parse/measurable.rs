@@ -274,8 +274,8 @@ fn snapshot_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Opt
         Some(Provider::Aws) => "machines of AWS have no such directory",
         _ => return None,
     };
-    let help = "restore it once on this machine with [dataset.store] at = \"s3://...\", keep = true, and state that store \
-                here";
+    let help = "restore it once on this machine with [dataset.store] at = \"s3://...\", keep = true, and state \
+                that store here";
     Some(problem(snapshot.span(), format!("snapshot = \"{snapshot}\": {why}"), help))
 }
 

@@ -1,4 +1,5 @@
-//! `[dataset] snapshot = "DIR"`, or in a bucket: what the tables of a workload's own statements hold is what a cluster has had.
+//! `[dataset] snapshot = "DIR"`, or in a bucket: what the tables of a workload's own statements hold is what a
+//! cluster has had.
 
 use super::beside::ReadSnapshot;
 use super::data_set_store::{S3, of_s3};
@@ -92,8 +93,8 @@ fn lies_at(dataset: &raw::Dataset, given: &Spanned<String>, mistakes: &mut Colle
 /// That a plan knows nothing of a snapshot.
 fn not_read(given: &Spanned<String>, own: &Own) -> Note {
     let message = format!(
-        "snapshot = \"{given}\": the bucket is not asked for a plan, so that rows, bytes and time are estimates of what \
-         {} and [workload.tables] state",
+        "snapshot = \"{given}\": the bucket is not asked for a plan, so that rows, bytes and time are estimates of \
+         what {} and [workload.tables] state",
         own.file
     );
     let advice = "iopslab run lists it, checks its schema.cql and fetches it before anything is measured";
