@@ -181,14 +181,13 @@ fn what_does_not_go_with_a_snapshot_is_refused_with_the_reason() {
 fn a_snapshot_in_a_bucket_is_one_that_a_run_asks_for() {
     let text = GOOD.replace("\"monday\"", "\"s3://our-backups/monday/\"\nregion = \"eu-west-1\"\nprofile = \"lab\"");
     let in_bucket = FoundSnapshot { path: "s3://our-backups/monday".to_owned(), ..usual().unwrap() };
-    let run = ReadFor::Run(Provider::Local);
-    let read = read_with(&text, &Ok(in_bucket), run).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let read = read_with(&text, &Ok(in_bucket), ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let snapshot = read.own.as_ref().and_then(|own| own.snapshot.as_ref()).unwrap();
     let [bucket, prefix, region] = ["our-backups", "monday", "eu-west-1"].map(str::to_owned);
     assert_eq!(snapshot.place, DataSetPlace::S3 { bucket, prefix, region, profile: Some("lab".to_owned()) });
     assert_eq!((snapshot.bytes(), snapshot.bytes_fetched()), (5_000_000, 5_000_000));
 
-    let said = read_with(&text, &Err("AccessDenied".to_owned()), run).unwrap_err().to_string();
+    let said = read_with(&text, &Err("AccessDenied".to_owned()), ReadFor::Anybody).unwrap_err().to_string();
     assert!(said.contains("AccessDenied") && said.contains("what a snapshot in a bucket needs"), "{said}");
 
     let planned = read_as(&text, &Ok(None), ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));

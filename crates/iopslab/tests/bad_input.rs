@@ -199,9 +199,10 @@ fn a_snapshot_in_a_bucket_is_refused_where_it_is_stated_wrongly_or_cannot_be_had
     let write = |dataset: &str, rest: &str| {
         let text = format!(
             "name = \"x\"\n[dataset]\n{dataset}\n[[configuration]]\nname = \"a\"\n\
-             instance = {{ vcpus = 1, memory_gib = 2 }}\nmemory_limit_gib = 2\ndata_volume = {{ iops = 500, size_gib = 1 }}\n[[workload]]\ncql = \"shop.cql\"\n\
-             [workload.tables.t]\npartitions = 9\n[load]\nconcurrency = [1]\nduration_s = 30\n[provider.local]\n\
-             heap_mib = 256\n{rest}"
+             instance = {{ vcpus = 1, memory_gib = 2 }}\nmemory_limit_gib = 2\n\
+             data_volume = {{ iops = 500, size_gib = 1 }}\n[[workload]]\ncql = \"shop.cql\"\n\
+             [workload.tables.t]\npartitions = 9\n[load]\nconcurrency = [1]\nduration_s = 30\n\
+             [provider.local]\nheap_mib = 256\n{rest}"
         );
         lab.write("own.toml", &text);
     };
