@@ -107,7 +107,7 @@ pub(super) fn fetch(run: &Run<'_>, snapshot: &Snapshot, nodes: u64) -> Result<Pa
         return Err(failure::Failure::input(message).help(help).into());
     }
     let Listed { bucket, objects, files } = Listed::of(place)?;
-    let files = files.as_planned(snapshot).map_err(failure::Failure::input)?.files();
+    let files = files.as_planned(snapshot).map_err(failure::Failure::input)?.files(snapshot);
     let work = &run.settings.work_directory;
     let copy = copy_of(work, place, &files, &objects).map_err(Failure::work)?;
     let missing: Vec<&(PathBuf, u64)> = files.iter().filter(|(path, bytes)| !has(&copy.join(path), *bytes)).collect();

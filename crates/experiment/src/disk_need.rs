@@ -107,9 +107,10 @@ mod tests {
     #[test]
     fn each_node_takes_a_snapshot_in_whole() {
         let mut job = one_and_three();
-        let table = SnapshotTable { name: "t".to_owned(), folders: 1, sstables: 1, bytes: 4_000_000_000 };
+        let (name, sha256) = ("t".to_owned(), "ab".to_owned());
+        let table = SnapshotTable { name, folders: 1, sstables: 1, bytes: 4_000_000_000, sha256 };
         let place = DataSetPlace::Directory { path: "/s".to_owned() };
-        let snapshot = Snapshot { place, sha256: "ab".to_owned(), tables: vec![table], least_found: 0.9 };
+        let snapshot = Snapshot { place, tables: vec![table], least_found: 0.9 };
         job.plan.own = Some(Own {
             file: "t.cql".to_owned(),
             script: Script::parse(

@@ -13,8 +13,6 @@ const COPIES: u64 = 3;
 pub struct Snapshot {
     /// Where it lies: a directory by its whole path, on this machine and on every database host, or a bucket.
     pub place: DataSetPlace,
-    /// Hash of the names and sizes of its files, so that the same is restored everywhere.
-    pub sha256: String,
     /// Its tables that are restored, by name.
     pub tables: Vec<SnapshotTable>,
     /// Of the requests of a statement that are to find something, the share that has to, 0 to 1.
@@ -32,6 +30,8 @@ pub struct SnapshotTable {
     pub sstables: u32,
     /// Bytes of all their files.
     pub bytes: u64,
+    /// Hash of the paths and sizes of these, so that the same are restored everywhere.
+    pub sha256: String,
 }
 
 /// A snapshot, as it was read for an experiment.
@@ -39,8 +39,6 @@ pub struct SnapshotTable {
 pub struct FoundSnapshot {
     /// Whole path of its directory; of a bucket `s3://BUCKET/PREFIX`.
     pub path: String,
-    /// As [`Snapshot::sha256`].
-    pub sha256: String,
     /// All its tables, by name.
     pub tables: Vec<SnapshotTable>,
     /// Each `schema.cql` that lies in it; of equal ones the first.
@@ -83,7 +81,7 @@ impl Snapshot {
         self.tables.iter().fold(0_u64, |sum, table| sum.saturating_add(table.bytes))
     }
 
-    /// Bytes of the copy of a bucket's files that the first host has for all of its machine: at least these.
+    /// Bytes of the copy of a bucket's files that the first host has for all of its machine.
     pub fn bytes_fetched(&self) -> u64 {
         match self.place {
             DataSetPlace::S3 { .. } => self.bytes(),

@@ -52,7 +52,6 @@ pub struct TableSnapshot {
     root: PathBuf,
     folders: Vec<Folder>,
     schemas: Vec<WrittenSchema>,
-    sha256: String,
 }
 
 /// SSTables of one table in one directory.
@@ -188,54 +187,40 @@ impl TableSnapshot {
                 schemas.push(WrittenSchema { path: path.display().to_string(), text });
             }
         }
-        let mut hash = Sha256::new();
-        for folder in &folders {
-            for (name, bytes) in &folder.files {
-                hash.update(format!("{bytes}  {}\n", folder.path.join(name).display()));
-            }
-        }
-        for schema in &schemas {
-            hash.update(&schema.text);
-        }
-        let sha256 = guarded::hex(&hash.finalize());
-        Ok(Self { root, folders, schemas, sha256 })
+        Ok(Self { root, folders, schemas })
     }
 
-    /// This one, if it has the files that a plan names.
+    /// This one, if it has the files that a plan names of its tables.
     ///
     /// # Errors
     /// Other files are there than when the plan was made.
     pub fn as_planned(self, snapshot: &Snapshot) -> Result<Self, String> {
-        match self.sha256 == snapshot.sha256 {
+        let found = self.found().tables;
+        match snapshot.tables.iter().all(|table| found.contains(table)) {
             true => Ok(self),
             false => Err(format!("{} has other files than when the experiment was read", self.root.display())),
         }
     }
 
-    /// All files that it is, by their paths below its root, with their bytes.
-    pub fn files(&self) -> Vec<(PathBuf, u64)> {
+    /// The files of the tables that a plan names, by their paths below the root, with their bytes.
+    pub fn files(&self, snapshot: &Snapshot) -> Vec<(PathBuf, u64)> {
+        let is_planned = |folder: &&Folder| snapshot.tables.iter().any(|table| table.name == folder.table);
         let of_folder = |folder: &Folder| {
             let file = |(name, bytes): &(String, u64)| (folder.path.join(name), *bytes);
             folder.files.iter().map(file).collect::<Vec<_>>()
         };
-        let schemas = self.schemas.iter().map(|one| (PathBuf::from(&one.path), one.text.len() as u64));
-        self.folders.iter().flat_map(of_folder).chain(schemas).collect()
+        self.folders.iter().filter(is_planned).flat_map(of_folder).collect()
     }
 
     /// What an experiment is to know of it.
     pub fn found(&self) -> FoundSnapshot {
-        let mut tables: BTreeMap<&str, SnapshotTable> = BTreeMap::new();
+        let mut of_tables: BTreeMap<&str, Vec<&Folder>> = BTreeMap::new();
         for folder in &self.folders {
-            let empty = SnapshotTable { name: folder.table.clone(), folders: 0, sstables: 0, bytes: 0 };
-            let table = tables.entry(&folder.table).or_insert(empty);
-            table.folders += 1;
-            table.sstables += u32::try_from(folder.sstables()).unwrap_or(u32::MAX);
-            table.bytes = table.bytes.saturating_add(folder.bytes());
+            of_tables.entry(&folder.table).or_default().push(folder);
         }
         FoundSnapshot {
             path: self.root.display().to_string(),
-            sha256: self.sha256.clone(),
-            tables: tables.into_values().collect(),
+            tables: of_tables.into_iter().map(|(name, folders)| table(name, &folders)).collect(),
             schemas: self.schemas.clone(),
         }
     }
@@ -271,6 +256,26 @@ impl TableSnapshot {
             places.push(place);
         }
         Ok(places)
+    }
+}
+
+/// What an experiment is to know of a table.
+fn table(name: &str, folders: &[&Folder]) -> SnapshotTable {
+    let (mut sstables, mut bytes, mut hash) = (0_usize, 0_u64, Sha256::new());
+    for folder in folders {
+        sstables += folder.sstables();
+        bytes = bytes.saturating_add(folder.bytes());
+        for (file, bytes) in &folder.files {
+            hash.update(format!("{bytes}  {}\n", folder.path.join(file).display()));
+        }
+    }
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    SnapshotTable {
+        name: name.to_owned(),
+        folders: count(folders.len()),
+        sstables: count(sstables),
+        bytes,
+        sha256: guarded::hex(&hash.finalize()),
     }
 }
 

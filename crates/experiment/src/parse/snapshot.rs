@@ -70,7 +70,7 @@ pub(super) fn check(
         DataSetPlace::Directory { .. } => DataSetPlace::Directory { path: found.path },
         bucket => bucket,
     };
-    own.snapshot = Some(Snapshot { place, sha256: found.sha256, tables, least_found });
+    own.snapshot = Some(Snapshot { place, tables, least_found });
 }
 
 /// Where a snapshot lies: a directory as it is stated.

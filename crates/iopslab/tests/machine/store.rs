@@ -266,7 +266,7 @@ SELECT * FROM carts WHERE shopper = ?;
             }));
         }
 
-        // The schema is read twice before anything is fetched, and two files come.
+        // The schema is read twice, and then two files come.
         bucket.account.ask(&json!({
             "ask": "refuse", "action": "GetObject", "code": "AccessDenied", "status": 403, "after": 4, "times": -1,
         }));
