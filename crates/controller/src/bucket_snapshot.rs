@@ -57,7 +57,7 @@ impl Listed {
             if let Some(text) = known.get(object.etag) {
                 return Ok(text.clone());
             }
-            let text = object.text(&bucket).map_err(|why| format!("{place}/{}: {why}", object.key))?;
+            let text = object.text(&bucket, &format!("{place}/{}", object.key))?;
             known.insert(object.etag.to_owned(), text.clone());
             Ok(text)
         };
@@ -81,17 +81,17 @@ impl<'o> Object<'o> {
         object.ok_or_else(|| format!("{} is not in the list of the bucket", path.display()))
     }
 
-    /// All of it, which is small.
-    fn text(&self, bucket: &Bucket) -> Result<String, String> {
+    /// All of it, which is small. `what` it is for people.
+    fn text(&self, bucket: &Bucket, what: &str) -> Result<String, String> {
         if self.bytes > TableSnapshot::MOST_SCHEMA_BYTES {
-            return Err(format!("it has more than {} MiB", TableSnapshot::MOST_SCHEMA_BYTES >> 20));
+            return Err(format!("{what} has more than {} MiB", TableSnapshot::MOST_SCHEMA_BYTES >> 20));
         }
         let body = bucket.read(self.key, self.etag, 0).map_err(|failure| failure.message)?;
         let mut text = String::new();
-        body.take(self.bytes).read_to_string(&mut text).map_err(|error| error.to_string())?;
+        body.take(self.bytes).read_to_string(&mut text).map_err(|error| format!("{what}: {error}"))?;
         match text.len() as u64 == self.bytes {
             true => Ok(text),
-            false => Err(format!("it ends after {} of {} bytes", text.len(), self.bytes)),
+            false => Err(format!("{what} ends after {} of {} bytes", text.len(), self.bytes)),
         }
     }
 }
