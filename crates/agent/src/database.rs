@@ -1,6 +1,6 @@
 //! The database agent: what the controller asks of it, in the order in which it may ask.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use database::Renewal;
@@ -181,7 +181,9 @@ impl Opened {
             DatabaseRequest::MeasureArchive { files } => store::measure(host, database, &files),
             DatabaseRequest::KeepInStore { files, to, run } => store::keep(host, database, &files, &to, run),
             DatabaseRequest::StartLoading { files, loading } => self.start_loading(files, loading),
-            DatabaseRequest::ImportSnapshot => self.loading_with(Loading::import).map(|()| Reply::Imported),
+            DatabaseRequest::ImportSnapshot { directory } => self
+                .loading_with(|loading, host, database| loading.import(host, database, Path::new(&directory)))
+                .map(|()| Reply::Imported),
             DatabaseRequest::SampleSnapshot { requests } => {
                 let sample =
                     |loading: &mut Loading, host: &Host, database: &Database| loading.sample(host, database, requests);

@@ -75,13 +75,14 @@ impl Loading {
         created.map_err(RequestError::new)
     }
 
-    /// Takes in the snapshot of the user's own, all of it on every node, whatever tokens its cluster had; of several
-    /// nodes each then removes what others keep. It is copied first: a node moves what it takes in.
-    pub fn import(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
+    /// Takes in the snapshot of the user's own from where it lies, all of it on every node, whatever tokens its cluster
+    /// had; of several nodes each then removes what others keep. It is copied first: a node moves what it takes in.
+    pub fn import(&mut self, host: &Host, database: &Database, lies_in: &Path) -> Result<(), RequestError> {
         let snapshot = database.own.as_ref().and_then(|own| own.snapshot.as_ref());
         let snapshot = snapshot.ok_or_else(|| RequestError::new("this data set is no snapshot to be taken in"))?;
         let elsewhere = "the directory has to be on every database host, with the same files";
-        let found = TableSnapshot::read_again(snapshot).map_err(|why| RequestError::new(why).help(elsewhere))?;
+        let found = TableSnapshot::read(lies_in).and_then(|found| found.as_planned(snapshot));
+        let found = found.map_err(|why| RequestError::new(why).help(elsewhere))?;
         let (needed, free) = (snapshot.bytes_taken_in(), storage::free_bytes(&self.directory)?);
         if free < needed {
             let message = format!(

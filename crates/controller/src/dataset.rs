@@ -12,6 +12,7 @@ use wire::{
     ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request, SnapshotFacts,
 };
 
+use super::bucket_snapshot;
 use super::hosts;
 use super::own_snapshot;
 use super::run::Run;
@@ -67,7 +68,7 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
         run.say(&format!("{}: {payload}, {:.0} MiB on disk", of.name, bytes as f64 / catalog::MIB));
         run.note(JournalEvent::DatasetReady { records: plan.dataset.records, bytes, from })?;
     }
-    Ok(())
+    snapshot_of(plan).map_or(Ok(()), |(_, snapshot)| bucket_snapshot::remove_copy(run, snapshot))
 }
 
 /// The snapshot of the user's own that the data set is.

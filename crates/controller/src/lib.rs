@@ -6,6 +6,7 @@
 
 mod adaptive;
 mod agents;
+mod bucket_snapshot;
 mod dataset;
 mod forks;
 mod greeting;
@@ -45,6 +46,7 @@ use process::failure as command;
 use wire::{DatabaseRequest, Needs, Problem, Reply, Request};
 
 pub use agents::{Agents, Channel};
+pub use bucket_snapshot::find_in_bucket;
 pub use greeting::greet;
 pub use live::LiveRun;
 pub use live_metrics::serve_metrics;

@@ -4,10 +4,11 @@
 use std::time::Instant;
 
 use evidence::HostId;
-use experiment::{CountedRows, Own, Snapshot, StatementSample};
+use experiment::{CountedRows, DataSetPlace, Own, Snapshot, StatementSample};
 use process::{failure, human_duration};
 use wire::{DatabaseRequest, Reply, SnapshotFacts};
 
+use super::bucket_snapshot;
 use super::hosts;
 use super::run::Run;
 use super::run_failure::{Failure, answer};
@@ -29,7 +30,12 @@ pub(super) fn restore(
     run.agents.ask_each(&nodes, &start, answer!(Reply::Loading { .. } => ()))?;
     // What the server says of a statement it says before anything is copied.
     sample(run, &nodes, 0)?;
-    run.agents.ask_each(&nodes, &DatabaseRequest::ImportSnapshot, answer!(Reply::Imported => ()))?;
+    let directory = match &snapshot.place {
+        DataSetPlace::Directory { path } => path.clone(),
+        DataSetPlace::S3 { .. } => bucket_snapshot::fetch(run, snapshot, nodes.len() as u64)?.display().to_string(),
+    };
+    let import = DatabaseRequest::ImportSnapshot { directory };
+    run.agents.ask_each(&nodes, &import, answer!(Reply::Imported => ()))?;
     run.agents.ask_each(&nodes, &DatabaseRequest::FinishLoading, answer!(Reply::AtRest => ()))?;
     let (rows, statements) = sample(run, &nodes, TRIED)?;
     let kept = answer!(Reply::Snapshot(facts) => facts);
@@ -39,7 +45,7 @@ pub(super) fn restore(
         "{}: {} restored from {}; {} in all",
         of.name,
         rows.join(", "),
-        snapshot.path,
+        snapshot.place,
         human_duration(began.elapsed().as_secs_f64())
     ));
     for one in &statements {

@@ -1,4 +1,8 @@
-//! The bucket in which data sets are kept, as far as this iopslab was built with AWS.
+//! A bucket in which data sets are kept, or a snapshot of the user's own lies, as far as this iopslab was built with
+//! AWS.
+
+use std::collections::BTreeMap;
+use std::io::Read;
 
 use evidence::KeptDataSet;
 use experiment::DataSetPlace;
@@ -13,6 +17,9 @@ use wire::Transfer;
 const README: &str = "Data sets kept by iopslab ([dataset.store] of an experiment). KEY/snapshot.json says what a data \
 set is; its\nparts, below a name of their own beside it, are one tar archive. A part without snapshot.json that names \
 it is of\nno use: delete it. iopslab deletes nothing here.\n";
+
+/// Objects by their keys below the prefix: bytes and ETag of each.
+pub(super) type Objects = BTreeMap<String, (u64, String)>;
 
 /// A bucket, or a part of one.
 #[cfg(feature = "aws")]
@@ -49,6 +56,14 @@ impl Bucket {
     }
 
     pub fn transfer(&self, _: bool, _: &str, _: &[String]) -> Result<Transfer, Failure> {
+        match *self {}
+    }
+
+    pub fn list(&self, _: usize) -> Result<Option<Objects>, Failure> {
+        match *self {}
+    }
+
+    pub fn read(&self, _: &str, _: &str, _: u64) -> Result<Box<dyn Read>, Failure> {
         match *self {}
     }
 }
@@ -90,10 +105,20 @@ impl Bucket {
         let urls: Result<Vec<_>, _> = parts.iter().map(url).collect();
         Ok(Transfer::Urls { name: self.name.clone(), urls: urls.map_err(failed)? })
     }
+
+    /// All of its objects; `None`: they are more than `most`.
+    pub fn list(&self, most: usize) -> Result<Option<Objects>, Failure> {
+        self.remote.list(most).map_err(failed)
+    }
+
+    /// An object from a byte on, if it still is the one of this ETag.
+    pub fn read(&self, key: &str, etag: &str, from: u64) -> Result<Box<dyn Read>, Failure> {
+        self.remote.open(key, etag, from).map_err(failed)
+    }
 }
 
 #[cfg(feature = "aws")]
-const HELP: &str = "docs/aws.md says what the credentials of [dataset.store] must allow";
+const HELP: &str = "docs/aws.md says what the credentials of a bucket must allow";
 
 #[cfg(feature = "aws")]
 fn document(key: &str) -> String {

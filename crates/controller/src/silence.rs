@@ -173,7 +173,7 @@ impl Work {
             DatabaseRequest::FinishLoading => ORDER_S + settle_s + whole_s,
             DatabaseRequest::FlushBacklog | DatabaseRequest::KeepSnapshot => ORDER_S + whole_s,
             // Copied, read for damage, and written anew without what is another node's.
-            DatabaseRequest::ImportSnapshot => ORDER_S + 3.0 * whole_s,
+            DatabaseRequest::ImportSnapshot { .. } => ORDER_S + 3.0 * whole_s,
             // All rows are counted.
             DatabaseRequest::SampleSnapshot { .. } => ORDER_S + whole_s,
             DatabaseRequest::Restore { kept, .. } => ORDER_S + kept.archive_bytes() as f64 / STORE_BYTES_PER_S,

@@ -13,7 +13,7 @@ pub struct DataSetStore {
     pub keep: bool,
 }
 
-/// Where data sets are kept, each below its key.
+/// Where data sets are kept, each below its key; or where the user's own snapshot lies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataSetPlace {

@@ -11,8 +11,8 @@ impl Job {
     /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded
     /// and as a snapshot, and each configuration's copy, which updates and their compaction may double. Where a volume
     /// is `restored`, the data set lies there already and the copy shares its blocks until it is written anew. Before
-    /// that a snapshot of the user's own is taken in whole. `host` is its number among the database hosts of the run,
-    /// from 0.
+    /// that a snapshot of the user's own is taken in whole; one in a bucket is fetched before, once, by the first host.
+    /// `host` is its number among the database hosts of the run, from 0.
     pub fn needed_bytes(&self, host: u32, restored: bool) -> u64 {
         let part = |cluster: Cluster| {
             let is_node = cluster.hosts().contains(&host);
@@ -24,7 +24,10 @@ impl Job {
         let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
         let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
         let own = self.plan.own.as_ref().and_then(|own| own.snapshot.as_ref());
-        let taken_in = own.filter(|_| snapshots > 0.0).map_or(0.0, |own| own.bytes_taken_in() as f64);
+        let taken_in = own.filter(|_| snapshots > 0.0).map_or(0.0, |own| {
+            let fetched = if host == 0 { own.bytes_fetched() } else { 0 };
+            own.bytes_taken_in().saturating_add(fetched) as f64
+        });
         (snapshots * loaded + copies).max(taken_in * loaded) as u64
     }
 
@@ -76,7 +79,7 @@ mod tests {
 
     use super::*;
     use crate::testing::one_and_three;
-    use crate::{Own, Snapshot, SnapshotTable};
+    use crate::{DataSetPlace, Own, Snapshot, SnapshotTable};
 
     fn assert_bytes(bytes: f64, expected: f64) {
         assert!((bytes - expected).abs() < 10.0, "{bytes} {expected}");
@@ -104,9 +107,10 @@ mod tests {
     #[test]
     fn each_node_takes_a_snapshot_in_whole() {
         let mut job = one_and_three();
-        let table = SnapshotTable { name: "t".to_owned(), folders: 1, sstables: 1, bytes: 4_000_000_000 };
-        let snapshot =
-            Snapshot { path: "/s".to_owned(), sha256: "ab".to_owned(), tables: vec![table], least_found: 0.9 };
+        let (name, sha256) = ("t".to_owned(), "ab".to_owned());
+        let table = SnapshotTable { name, folders: 1, sstables: 1, bytes: 4_000_000_000, sha256 };
+        let place = DataSetPlace::Directory { path: "/s".to_owned() };
+        let snapshot = Snapshot { place, tables: vec![table], least_found: 0.9 };
         job.plan.own = Some(Own {
             file: "t.cql".to_owned(),
             script: Script::parse(
@@ -123,6 +127,11 @@ mod tests {
         assert_eq!(job.needed_bytes_together(), 36_000_000_000);
         assert_eq!(job.needed_bytes(3, false), 0, "no host of the run");
         assert!(job.needed_bytes(1, true) < 2_000_000_000, "it has the data set already");
+        // Out of a bucket there is one copy more, for all of them.
+        let snapshot = job.plan.own.as_mut().and_then(|own| own.snapshot.as_mut()).unwrap();
+        let (bucket, region) = ("our-data".to_owned(), "us-east-1".to_owned());
+        snapshot.place = DataSetPlace::S3 { bucket, prefix: String::new(), region, profile: None };
+        assert_eq!([0, 1].map(|host| job.needed_bytes(host, false)), [16_000_000_000, 12_000_000_000]);
     }
 
     #[test]

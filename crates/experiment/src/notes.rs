@@ -135,8 +135,8 @@ fn at_a_crash(experiment: &Experiment) -> Vec<Note> {
 /// Data of the user's own in a database that asks for no password.
 fn open_to_others(experiment: &Experiment) -> Option<Note> {
     let own = experiment.own.as_ref()?;
-    let snapshot = own.snapshot.as_ref().map(|snapshot| &snapshot.path);
-    let path = snapshot.or(own.replay.as_ref().map(|replay| &replay.path))?;
+    let snapshot = own.snapshot.as_ref().map(|snapshot| snapshot.place.to_string());
+    let path = snapshot.or_else(|| own.replay.as_ref().map(|replay| replay.path.clone()))?;
     let message = format!(
         "data of yours in {path} come into databases that ask for no password: while a run lasts, whoever reaches \
          their CQL port reads them (on this machine every user)"

@@ -85,7 +85,10 @@ impl Own {
         let schema = schema.join(";\n");
         match &self.snapshot {
             // Its rows are as they are, whatever requests are made of.
-            Some(snapshot) => format!("{schema}\nsnapshot {}", snapshot.sha256),
+            Some(snapshot) => {
+                let tables: Vec<&str> = snapshot.tables.iter().map(|table| table.sha256.as_str()).collect();
+                format!("{schema}\nsnapshot {}", tables.join(" "))
+            }
             None => format!("{schema}\nseed {}\n{rows}{thinned}", self.data.seed),
         }
     }
@@ -174,7 +177,8 @@ mod tests {
             SELECT * FROM t WHERE k = ?;";
         let seldom = StatementData { missing: 0.75, ..StatementData::default() };
         let statements = [("seldom".to_owned(), seldom)].into();
-        let table = SnapshotTable { name: "t".to_owned(), folders: 1, sstables: 2, bytes: 7 };
+        let sha256 = "ab".to_owned();
+        let table = SnapshotTable { name: "t".to_owned(), folders: 1, sstables: 2, bytes: 7, sha256 };
         Own {
             file: "t.cql".to_owned(),
             script: Script::parse(text, &["one"]).unwrap(),
@@ -182,8 +186,7 @@ mod tests {
             row_bytes: BTreeMap::new(),
             replay: None,
             snapshot: Some(Snapshot {
-                path: "/snapshot".to_owned(),
-                sha256: "ab".to_owned(),
+                place: crate::DataSetPlace::Directory { path: "/snapshot".to_owned() },
                 tables: vec![table.clone(), SnapshotTable { bytes: 5, ..table }],
                 least_found: 0.9,
             }),
@@ -215,7 +218,7 @@ mod tests {
         other.snapshot.as_mut().unwrap().least_found = 0.5;
         other.data.seed = 2;
         assert_eq!(one.identity(), other.identity(), "what is asked of it decides no file");
-        other.snapshot.as_mut().unwrap().sha256 = "cd".to_owned();
+        other.snapshot.as_mut().unwrap().tables[1].sha256 = "cd".to_owned();
         assert_ne!(one.identity(), other.identity());
         assert!((one.size().1 - 12.0).abs() < 1e-9, "its files, not an estimate");
         let snapshot = other.snapshot.as_mut().unwrap();

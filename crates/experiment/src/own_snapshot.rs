@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::DataSetPlace;
+
 /// How often the bytes of a snapshot are on a disk at the most while a node takes it in: as a copy that becomes the
 /// node's, and as what compaction makes of it; and a third of that besides.
 const COPIES: u64 = 3;
@@ -9,10 +11,8 @@ const COPIES: u64 = 3;
 /// A snapshot that is the data set of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Whole path of its directory, on this machine and on every database host.
-    pub path: String,
-    /// Hash of the names and sizes of its files, so that the same is restored everywhere.
-    pub sha256: String,
+    /// Where it lies: a directory by its whole path, on this machine and on every database host, or a bucket.
+    pub place: DataSetPlace,
     /// Its tables that are restored, by name.
     pub tables: Vec<SnapshotTable>,
     /// Of the requests of a statement that are to find something, the share that has to, 0 to 1.
@@ -30,15 +30,15 @@ pub struct SnapshotTable {
     pub sstables: u32,
     /// Bytes of all their files.
     pub bytes: u64,
+    /// Hash of the paths and sizes of these, so that the same are restored everywhere.
+    pub sha256: String,
 }
 
 /// A snapshot, as it was read for an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundSnapshot {
-    /// As [`Snapshot::path`].
+    /// Whole path of its directory; of a bucket `s3://BUCKET/PREFIX`.
     pub path: String,
-    /// As [`Snapshot::sha256`].
-    pub sha256: String,
     /// All its tables, by name.
     pub tables: Vec<SnapshotTable>,
     /// Each `schema.cql` that lies in it; of equal ones the first.
@@ -79,6 +79,14 @@ impl Snapshot {
     /// holes may have more than can be counted: the most that can, then.
     pub fn bytes(&self) -> u64 {
         self.tables.iter().fold(0_u64, |sum, table| sum.saturating_add(table.bytes))
+    }
+
+    /// Bytes of the copy of a bucket's files that the first host has for all of its machine.
+    pub fn bytes_fetched(&self) -> u64 {
+        match self.place {
+            DataSetPlace::S3 { .. } => self.bytes(),
+            DataSetPlace::Directory { .. } => 0,
+        }
     }
 
     /// Bytes that a node needs while it takes them in: whatever part it keeps in the end, it takes in all.

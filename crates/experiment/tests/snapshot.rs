@@ -1,8 +1,9 @@
-//! `[dataset] snapshot = "DIR"`: tables that a cluster has had are the data set, and how what does not go with it is
-//! refused.
+//! `[dataset] snapshot = "DIR"`, or in a bucket: tables that a cluster has had are the data set, and how what does not
+//! go with it is refused.
 
 use experiment::{
-    Experiment, FoundSnapshot, Mistakes, ParseContext, Provider, ReadFor, SnapshotTable, WrittenSchema, parse, plan,
+    DataSetPlace, Experiment, FoundSnapshot, Mistakes, ParseContext, Provider, ReadFor, SnapshotTable, WrittenSchema,
+    parse, plan,
 };
 
 const SCRIPT: &str = "CREATE TABLE carts (shopper int, item int, amount int, PRIMARY KEY (shopper, item));
@@ -46,23 +47,27 @@ duration_s = 10
 "#;
 
 fn table(name: &str, bytes: u64) -> SnapshotTable {
-    SnapshotTable { name: name.to_owned(), folders: 3, sstables: 12, bytes }
+    SnapshotTable { name: name.to_owned(), folders: 3, sstables: 12, bytes, sha256: format!("hash-of-{name}") }
 }
 
 fn found(tables: Vec<SnapshotTable>, schemas: &[&str]) -> FoundSnapshot {
     let schema = |text: &&str| WrittenSchema { path: "carts/schema.cql".to_owned(), text: (*text).to_owned() };
-    FoundSnapshot {
-        path: "/data/monday".to_owned(),
-        sha256: "abc".to_owned(),
-        tables,
-        schemas: schemas.iter().map(schema).collect(),
-    }
+    FoundSnapshot { path: "/data/monday".to_owned(), tables, schemas: schemas.iter().map(schema).collect() }
 }
 
 fn read_with(text: &str, found: &Result<FoundSnapshot, String>, purpose: ReadFor) -> Result<Experiment, Mistakes> {
+    read_as(text, &found.clone().map(Some), purpose)
+}
+
+/// A bucket is not asked where nothing was found and nothing failed.
+fn read_as(
+    text: &str,
+    found: &Result<Option<FoundSnapshot>, String>,
+    purpose: ReadFor,
+) -> Result<Experiment, Mistakes> {
     let read = |_: &str| Ok(SCRIPT.to_owned());
-    let snapshot = |name: &str| {
-        assert_eq!(name, "monday");
+    let snapshot = |place: &DataSetPlace| {
+        assert!(["monday", "s3://our-backups/monday"].contains(&place.to_string().as_str()), "{place}");
         found.clone()
     };
     let beside = ParseContext { snapshot: &snapshot, ..ParseContext::files(&read) };
@@ -81,10 +86,8 @@ fn refused(text: &str, found: &Result<FoundSnapshot, String>) -> String {
 fn a_snapshot_is_the_data_set_of_the_statements() {
     let experiment = read_with(GOOD, &usual(), ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let snapshot = experiment.own.as_ref().and_then(|own| own.snapshot.as_ref()).unwrap();
-    assert_eq!(
-        (snapshot.path.as_str(), snapshot.sha256.as_str(), snapshot.bytes()),
-        ("/data/monday", "abc", 5_000_000)
-    );
+    assert_eq!(snapshot.place, DataSetPlace::Directory { path: "/data/monday".to_owned() });
+    assert_eq!(snapshot.bytes(), 5_000_000);
     assert_eq!(snapshot.tables, [table("carts", 5_000_000)]);
     assert!((snapshot.least_found - 0.9).abs() < 1e-9);
     // Room is made for its files, and not for what was guessed of rows.
@@ -95,7 +98,7 @@ fn a_snapshot_is_the_data_set_of_the_statements() {
     assert!(has("monday/carts/schema.cql has by_amount, which a run has not"), "{notes:?}");
     let own = plan(&experiment).own.unwrap();
     assert_eq!(own.snapshot.as_ref(), Some(snapshot), "at full scale it is as it was");
-    assert!(own.identity().ends_with("snapshot abc"), "{}", own.identity());
+    assert!(own.identity().ends_with("snapshot hash-of-carts"), "{}", own.identity());
 
     let stated = GOOD.replace("snapshot = \"monday\"", "snapshot = \"monday\"\nleast_found = 0.5");
     let least = read_with(&stated, &usual(), ReadFor::Anybody).unwrap().own.unwrap().snapshot.unwrap().least_found;
@@ -138,14 +141,26 @@ fn what_does_not_go_with_a_snapshot_is_refused_with_the_reason() {
     let of_ycsb = format!("{of_ycsb}[[workload]]\nname = \"w\"\nread = 1.0\n[load]\nconcurrency = [4]\n");
     let scaled = format!("{GOOD}\n[provider.local]\nscale = 16.0\n");
     let alone = GOOD.replace("snapshot = \"monday\"", "least_found = 0.5");
-    let bucket = GOOD.replace("\"monday\"", "\"s3://snapshots/monday\"");
+    let elsewhere = |place: &str| GOOD.replace("\"monday\"", place);
+    let (server, of_server) = (elsewhere("\"https://backups/monday\""), "is neither a directory nor a bucket");
+    let (nowhere, without_region) = (elsewhere("\"s3://our-backups/monday\""), "a bucket needs its region");
+    let (hostile, no_prefix) = (
+        elsewhere("\"s3://our-backups/../x\"\nregion = \"eu-west-1\""),
+        "`s3://our-backups/../x` is no bucket with a prefix",
+    );
+    let local = elsewhere("\"monday\"\nregion = \"eu-west-1\"");
+    let profile = GOOD.replace("snapshot = \"monday\"", "profile = \"lab\"");
     let stock = GOOD.replace("partitions = 0", "partitions = 10");
     let schemas = |schemas: &[&str]| Ok(found(vec![table("carts", 1)], schemas));
     for (text, found, words) in [
         (&of_ycsb, usual(), "YCSB's records are in no cluster of yours"),
         (&scaled, usual(), "snapshot = \"monday\" at 1:16: files of a snapshot are restored whole"),
         (&alone, usual(), "`least_found` is for a snapshot"),
-        (&bucket, usual(), "a snapshot is a directory so far"),
+        (&server, usual(), of_server),
+        (&nowhere, usual(), without_region),
+        (&hostile, usual(), no_prefix),
+        (&local, usual(), "a directory has no region"),
+        (&profile, usual(), "`profile` is for a snapshot"),
         (&stock, usual(), "monday has no files of table stock, of which partitions are stated"),
         (&GOOD.to_owned(), schemas(&[]), "no schema.cql in monday has CREATE TABLE of carts"),
         (&GOOD.to_owned(), schemas(&["'"]), "a string begins here and never ends"),
@@ -154,6 +169,31 @@ fn what_does_not_go_with_a_snapshot_is_refused_with_the_reason() {
         let said = refused(text, &found);
         assert!(said.contains(words), "{words}: {said}");
     }
+}
+
+/// With what S3 says of a bucket, and in a plan, which does not ask it.
+#[test]
+fn a_snapshot_in_a_bucket_is_one_that_a_run_asks_for() {
+    let text = GOOD.replace("\"monday\"", "\"s3://our-backups/monday/\"\nregion = \"eu-west-1\"\nprofile = \"lab\"");
+    let in_bucket = FoundSnapshot { path: "s3://our-backups/monday".to_owned(), ..usual().unwrap() };
+    let read = read_with(&text, &Ok(in_bucket), ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let snapshot = read.own.as_ref().and_then(|own| own.snapshot.as_ref()).unwrap();
+    let [bucket, prefix, region] = ["our-backups", "monday", "eu-west-1"].map(str::to_owned);
+    assert_eq!(snapshot.place, DataSetPlace::S3 { bucket, prefix, region, profile: Some("lab".to_owned()) });
+    assert_eq!((snapshot.bytes(), snapshot.bytes_fetched()), (5_000_000, 5_000_000));
+
+    let said = read_with(&text, &Err("AccessDenied".to_owned()), ReadFor::Anybody).unwrap_err().to_string();
+    assert!(said.contains("AccessDenied") && said.contains("what a snapshot in a bucket needs"), "{said}");
+
+    let planned = read_as(&text, &Ok(None), ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    assert_eq!(planned.own.and_then(|own| own.snapshot), None);
+    let notes: Vec<String> = planned.notes.iter().map(ToString::to_string).collect();
+    assert!(notes.iter().any(|note| note.contains("the bucket is not asked for a plan")), "{notes:?}");
+
+    // By SSH nothing fetches it, unless it is in a store.
+    let hosts = format!("{text}\n[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n");
+    let said = read_as(&hosts, &Ok(None), ReadFor::PlanOf(Provider::Hosts)).unwrap_err().to_string();
+    assert!(said.contains("a bucket's files are fetched to this machine alone so far"), "{said}");
 }
 
 #[test]

@@ -188,6 +188,53 @@ fn a_password_that_is_nowhere_is_asked_for_before_anything_begins() {
     assert!(!lab.path().join("runs").exists(), "nothing has begun");
 }
 
+/// Without a word to a bucket.
+#[test]
+fn a_snapshot_in_a_bucket_is_refused_where_it_is_stated_wrongly_or_cannot_be_had() {
+    let lab = Laboratory::new();
+    lab.write(
+        "shop.cql",
+        "CREATE TABLE t (k int PRIMARY KEY);\n-- statement r weight 1\nSELECT * FROM t WHERE k = ?;\n",
+    );
+    let write = |dataset: &str, rest: &str| {
+        let text = format!(
+            "name = \"x\"\n[dataset]\n{dataset}\n[[configuration]]\nname = \"a\"\n\
+             instance = {{ vcpus = 1, memory_gib = 2 }}\nmemory_limit_gib = 2\n\
+             data_volume = {{ iops = 500, size_gib = 1 }}\n[[workload]]\ncql = \"shop.cql\"\n\
+             [workload.tables.t]\npartitions = 9\n[load]\nconcurrency = [1]\nduration_s = 30\n\
+             [provider.local]\nheap_mib = 256\n{rest}"
+        );
+        lab.write("own.toml", &text);
+    };
+    let bucket = "snapshot = \"s3://backups/monday\"";
+    let with = |more: &str| format!("{bucket}\n{more}");
+    for (dataset, words) in [
+        (bucket.to_owned(), "a bucket needs its region"),
+        (with("region = \"eu central\""), "region cannot be `eu central`"),
+        (with("region = \"r\"\nprofile = \"\""), "profile cannot be ``"),
+        ("snapshot = \"s3://Back_ups\"\nregion = \"r\"".to_owned(), "is no bucket with a prefix"),
+        ("snapshot = \"s3://backups/../x\"\nregion = \"r\"".to_owned(), "is no bucket with a prefix"),
+        ("snapshot = \"https://backups/monday\"".to_owned(), "is neither a directory nor a bucket"),
+        ("snapshot = \"monday\"\nregion = \"r\"".to_owned(), "a directory has no region"),
+        ("region = \"r\"".to_owned(), "`region` is for a snapshot"),
+    ] {
+        write(&dataset, "");
+        let said = unwrapped(&lab.exits(2, &["run", "own.toml"]).stderr);
+        assert!(said.contains(words) && said.contains("own.toml:"), "{words}: {said}");
+    }
+    // What only another machine would have.
+    write(&with("region = \"r\""), "[provider.hosts]\ndatabase = [\"db1\"]\nclient = [\"load1\"]\n");
+    let said = unwrapped(&lab.exits(2, &["plan", "own.toml", "--provider", "hosts"]).stderr);
+    assert!(said.contains("a bucket's files are fetched to this machine alone so far"), "{said}");
+    #[cfg(not(feature = "aws"))]
+    {
+        write(&with("region = \"r\""), "");
+        let said = unwrapped(&lab.exits(2, &["run", "own.toml"]).stderr);
+        assert!(said.contains("this iopslab was built without AWS"), "{said}");
+    }
+    assert!(!lab.path().join("runs").exists(), "nothing has begun");
+}
+
 #[test]
 fn an_objective_that_cannot_hold_is_refused_with_the_nearest_name() {
     let stderr = refused(&format!("{SIMULATED}\n[objective]\np99_m = 10\n"));

@@ -7,6 +7,7 @@ mod aws_clean_stories;
 mod aws_policy;
 mod aws_quota_stories;
 mod beside_stories;
+mod bucket_stories;
 mod cache_stories;
 mod catalog_stories;
 mod closed_pipes;

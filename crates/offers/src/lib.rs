@@ -29,7 +29,7 @@ mod snapshot;
 mod xml;
 
 pub use ask::{Offers, ask};
-pub use bucket::{Bucket, UrlPermission};
+pub use bucket::{Bucket, Objects, UrlPermission};
 pub use error::AwsError;
 pub use level::{LevelStep, Modification, ModificationState, Volume, level_step, modify, volume};
 pub use ours::{Account, Found, Kind, Lifetime, Patience, RemovalOutcome, Resource, Run, Selection, runs};

@@ -3,6 +3,7 @@
 //! Few calls are made, so the SDK's client crates would cost more than they give: that of EC2 alone has some 700
 //! operations and takes minutes to compile.
 
+use std::io::Read;
 use std::time::{Duration, SystemTime};
 
 use aws_config::profile::ProfileFileCredentialsProvider;
@@ -24,6 +25,8 @@ use crate::AwsError;
 /// Attempts at a call that is throttled or that a server fails, as the SDK's standard retry mode makes.
 const ATTEMPTS: u32 = 3;
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+/// A server of large objects that gives no byte for so long is gone.
+const SILENCE: Duration = Duration::from_secs(30);
 /// A page of the price list is a few MB.
 const LARGEST_ANSWER: u64 = 256 << 20;
 
@@ -51,6 +54,8 @@ pub(super) struct Caller {
     config: SdkConfig,
     credentials: Credentials,
     agent: ureq::Agent,
+    /// For objects that take longer than a call may.
+    large: ureq::Agent,
 }
 
 impl Caller {
@@ -70,12 +75,20 @@ impl Caller {
         })?;
         let tls = ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build();
         let agent = ureq::Agent::config_builder()
-            .tls_config(tls)
+            .tls_config(tls.clone())
             .http_status_as_error(false)
             .timeout_global(Some(CALL_TIMEOUT))
             .build()
             .into();
-        Ok(Self { config, credentials, agent })
+        let large = ureq::Agent::config_builder()
+            .tls_config(tls)
+            .http_status_as_error(false)
+            .timeout_connect(Some(SILENCE))
+            .timeout_recv_response(Some(CALL_TIMEOUT))
+            .timeout_per_read(Some(SILENCE))
+            .build()
+            .into();
+        Ok(Self { config, credentials, agent, large })
     }
 
     /// The body of the answer; `Err` is what AWS said, or why it did not answer.
@@ -88,6 +101,21 @@ impl Caller {
     pub fn ask_s3(&self, method: &'static str, region: &str, url: &str, body: &str) -> Result<String, Refused> {
         let call = Call { headers: &[], body: body.to_owned() };
         repeated(|| self.once(S3, region, (method, url), &call, of_s3))
+    }
+
+    /// An object of S3 as it comes: it may be larger than memory.
+    pub fn open_s3(&self, region: &str, url: &str, headers: &[(&str, &str)]) -> Result<Box<dyn Read>, Refused> {
+        let call = Call { headers, body: String::new() };
+        repeated(|| {
+            let request = self.request(S3, region, ("GET", url), &call, of_s3)?;
+            let answer = accepted(self.large.run(request))?;
+            let is_part = headers.iter().any(|(name, _)| *name == "range");
+            if is_part && answer.status() != ureq::http::StatusCode::PARTIAL_CONTENT {
+                let refused = Refused::without_code("it is not given from where it ended".to_owned());
+                return Err(CallFailure { refused, may_pass: false });
+            }
+            Ok(Box::new(answer.into_body().into_reader()) as Box<dyn Read>)
+        })
     }
 
     /// A URL that gives whoever knows it the right to one request of S3, for so long.
@@ -118,34 +146,31 @@ impl Caller {
         &self,
         service: Service,
         region: &str,
-        (method, url): (&str, &str),
+        way: (&str, &str),
         call: &Call<'_>,
         settings: fn() -> SigningSettings,
     ) -> Result<String, CallFailure> {
+        let request = self.request(service, region, way, call, settings)?;
+        let mut answer = accepted(self.agent.run(request))?;
+        answer.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string().map_err(CallFailure::unreachable)
+    }
+
+    /// A call, signed.
+    fn request(
+        &self,
+        service: Service,
+        region: &str,
+        (method, url): (&str, &str),
+        call: &Call<'_>,
+        settings: fn() -> SigningSettings,
+    ) -> Result<ureq::http::Request<String>, CallFailure> {
         let body = SignableBody::Bytes(call.body.as_bytes());
         let signed = self.signed(service, region, (method, url), call.headers, body, settings());
         let signed = signed.map_err(unsigned)?;
         let request = ureq::http::Request::builder().method(method).uri(url);
         let headers = call.headers.iter().copied().chain(signed.headers());
         let request = headers.fold(request, |request, (name, value)| request.header(name, value));
-        let request = request.body(call.body.clone()).map_err(|error| unsigned(error.into()))?;
-        self.answer(self.agent.run(request))
-    }
-
-    /// What came back.
-    fn answer(&self, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<String, CallFailure> {
-        let mut answer = answer.map_err(CallFailure::unreachable)?;
-        let status = answer.status();
-        let text =
-            answer.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string().map_err(CallFailure::unreachable)?;
-        if status.is_success() {
-            return Ok(text);
-        }
-        let reported = reported(&text).unwrap_or_else(|| Refused::without_code(format!("HTTP status {status}")));
-        Err(CallFailure {
-            may_pass: status.is_server_error() || status.as_u16() == 429 || reported.reason.contains("Throttl"),
-            refused: reported,
-        })
+        request.body(call.body.clone()).map_err(|error| unsigned(error.into()))
     }
 
     /// What signs a request (Signature Version 4).
@@ -192,8 +217,26 @@ impl Caller {
     }
 }
 
+/// An answer that is no refusal.
+fn accepted(
+    answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+) -> Result<ureq::http::Response<ureq::Body>, CallFailure> {
+    let mut answer = answer.map_err(CallFailure::unreachable)?;
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(answer);
+    }
+    let text =
+        answer.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string().map_err(CallFailure::unreachable)?;
+    let reported = reported(&text).unwrap_or_else(|| Refused::without_code(format!("HTTP status {status}")));
+    Err(CallFailure {
+        may_pass: status.is_server_error() || status.as_u16() == 429 || reported.reason.contains("Throttl"),
+        refused: reported,
+    })
+}
+
 /// Another attempt where one may help.
-fn repeated(mut once: impl FnMut() -> Result<String, CallFailure>) -> Result<String, Refused> {
+fn repeated<T>(mut once: impl FnMut() -> Result<T, CallFailure>) -> Result<T, Refused> {
     let mut attempt = 1;
     loop {
         match once() {

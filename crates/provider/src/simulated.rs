@@ -148,7 +148,7 @@ impl Shared {
             DatabaseRequest::FlushBacklog | DatabaseRequest::CompactBacklog => {
                 return Err(RequestError::new("a simulation has no SSTables to compact"));
             }
-            DatabaseRequest::ImportSnapshot | DatabaseRequest::SampleSnapshot { .. } => {
+            DatabaseRequest::ImportSnapshot { .. } | DatabaseRequest::SampleSnapshot { .. } => {
                 return Err(RequestError::new("a simulation has no tables to restore"));
             }
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),

@@ -134,7 +134,7 @@ fn own_data_set(plan: &Plan, own: &Own) -> String {
         return format!(
             "Data set from the snapshot {}: {}; compacted on each node before trials; of the requests of each \
              statement {:.0} % have to find something",
-            snapshot.path,
+            snapshot.place,
             tables.join("; "),
             snapshot.least_found * 100.0
         );

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Endpoint, ExistingDataset, Needs, OwnRows, Transfer, TrialTask, UnderTest, WatchTask};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 28;
+pub const PROTOCOL: u32 = 29;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,7 +66,10 @@ pub enum DatabaseRequest {
         loading: String,
     },
     /// Instead of rows that clients write, take in the snapshot of the user's own: all of its files, on every node.
-    ImportSnapshot,
+    ImportSnapshot {
+        /// The directory that it lies in, on this host.
+        directory: String,
+    },
     /// It is taken in, and at rest: count the rows of its tables, and try so many requests of each statement. Of none
     /// the statements are prepared, and nothing is counted.
     SampleSnapshot {

@@ -6,7 +6,7 @@
 //! SSTables, `schema.cql` in it or above. Those of several nodes lie in a folder for each node.
 //!
 //! It comes from elsewhere: of it regular files of known names are read, through no link, and no more bytes than were
-//! there when it was looked at first.
+//! there when it was looked at first. One that lies in a bucket is looked at by the list of its objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -24,12 +24,8 @@ const SNAPSHOTS: &str = "snapshots";
 /// Hard links that Cassandra makes of each new SSTable below its table where it is asked to: no part of a snapshot.
 const BACKUPS: &str = "backups";
 const SCHEMA: &str = "schema.cql";
-/// Most bytes of all that differ: as many as a file beside an experiment may have.
-const MOST_SCHEMA_BYTES: u64 = 4 << 20;
 /// How deep directories may lie in each other: node, data directory, keyspace, table, `snapshots`, name, and two more.
 const MOST_DEPTH: usize = 8;
-/// Most files and directories.
-const MOST_ENTRIES: usize = 1_000_000;
 /// What an SSTable's name goes on with (`Component`, `SSTableFormat.Components`): what makes a node read it. Files of
 /// indexes are left out.
 const COMPONENTS: [&str; 13] = [
@@ -56,7 +52,6 @@ pub struct TableSnapshot {
     root: PathBuf,
     folders: Vec<Folder>,
     schemas: Vec<WrittenSchema>,
-    sha256: String,
 }
 
 /// SSTables of one table in one directory.
@@ -86,7 +81,15 @@ fn sstable(file: &str) -> Option<&str> {
     file.strip_suffix("-Data.db")
 }
 
+/// Reads a `schema.cql` by its path below the root.
+type ReadSchema<'a> = &'a mut dyn FnMut(&Path) -> Result<String, String>;
+
 impl TableSnapshot {
+    /// Most files and directories that one may have.
+    pub const MOST_ENTRIES: usize = 1_000_000;
+    /// Most bytes of all `schema.cql` that differ: as many as a file beside an experiment may have.
+    pub const MOST_SCHEMA_BYTES: u64 = 4 << 20;
+
     /// Looks at a directory; it reads `schema.cql`, and the beginning of one `Statistics.db` of each folder.
     ///
     /// # Errors
@@ -95,7 +98,61 @@ impl TableSnapshot {
         let root = path.canonicalize().map_err(|error| failed(path, &error))?;
         let mut looking = Looking { root: &root, entries: 0, directories: Vec::new() };
         looking.at(PathBuf::new(), 0)?;
-        let directories = looking.directories;
+        let mut directories = looking.directories;
+        // As those of a list are.
+        directories.sort();
+        let mut schema = |path: &Path| {
+            let text = guarded::text_below(&root, path, Self::MOST_SCHEMA_BYTES);
+            text.map_err(|error| failed(&root.join(path), &error))
+        };
+        let snapshot = Self::of(root.clone(), &directories, &mut schema)?;
+        for folder in &snapshot.folders {
+            if let Some(first) = folder.files.iter().find_map(|(name, _)| sstable(name)) {
+                of_our_partitioner(&root, &folder.path.join(format!("{first}-Statistics.db")))?;
+            }
+        }
+        Ok(snapshot)
+    }
+
+    /// Looks at what a list says of files elsewhere: their paths below `root`, which is a name for people, and their
+    /// bytes. The same files in a directory are the same snapshot.
+    ///
+    /// # Errors
+    /// A path that no directory could have, or what is no snapshot; what `schema` says.
+    pub fn listed(
+        root: &str,
+        files: impl IntoIterator<Item = (String, u64)>,
+        schema: ReadSchema<'_>,
+    ) -> Result<Self, String> {
+        let root = PathBuf::from(root);
+        let is_plain =
+            |part: &str| !part.is_empty() && part != "." && part != ".." && !part.chars().any(char::is_control);
+        let mut directories: BTreeMap<PathBuf, Vec<(String, u64)>> = BTreeMap::new();
+        for (key, bytes) in files {
+            // What stands for an empty directory.
+            if key.is_empty() || key.ends_with('/') {
+                continue;
+            }
+            if !key.split('/').all(is_plain) {
+                return Err(format!("{} has {key:?}, which is no path of a file", root.display()));
+            }
+            let mut parts: Vec<&str> = key.split('/').collect();
+            let name = parts.pop().unwrap_or_default().to_owned();
+            if parts.len() > MOST_DEPTH {
+                return Err(too_deep(&root.join(parts.join("/"))));
+            }
+            let within = std::iter::once(own_name(&root)).chain(parts.iter().copied().map(Some));
+            if !parts.iter().zip(within).any(|(part, within)| is_left_out(part, within)) {
+                directories.entry(parts.iter().collect()).or_default().push((name, bytes));
+            }
+        }
+        let mut directories: Vec<Listed> = directories.into_iter().collect();
+        directories.iter_mut().for_each(|(_, files)| files.sort());
+        Self::of(root, &directories, schema)
+    }
+
+    /// The snapshot that is in these directories, which are in the order of their paths.
+    fn of(root: PathBuf, directories: &[Listed], schema: ReadSchema<'_>) -> Result<Self, String> {
         let is_kept = |(path, _): &&Listed| parent_name(path) == Some(SNAPSHOTS);
         let has_tables = |(_, files): &&Listed| files.iter().any(|(name, _)| sstable(name).is_some());
         let kept: BTreeSet<&str> =
@@ -116,60 +173,54 @@ impl TableSnapshot {
             return Err(format!("{} has no SSTable (NAME-Data.db)", root.display()));
         }
         one_of_each(&root, &folders)?;
-        let (mut schemas, mut left): (Vec<WrittenSchema>, u64) = (Vec::new(), MOST_SCHEMA_BYTES);
-        for (path, files) in &directories {
+        let (mut schemas, mut left): (Vec<WrittenSchema>, u64) = (Vec::new(), Self::MOST_SCHEMA_BYTES);
+        for (path, files) in directories {
             if files.iter().any(|(name, _)| name == SCHEMA) {
                 let path = path.join(SCHEMA);
-                let text = guarded::text_below(&root, &path, MOST_SCHEMA_BYTES);
-                let text = text.map_err(|error| failed(&root.join(&path), &error))?;
+                let text = schema(&path)?;
                 if schemas.iter().any(|known| known.text == text) {
                     continue;
                 }
                 left = left.checked_sub(text.len() as u64).ok_or_else(|| {
-                    format!("{} has more than {} MiB of {SCHEMA}", root.display(), MOST_SCHEMA_BYTES >> 20)
+                    format!("{} has more than {} MiB of {SCHEMA}", root.display(), Self::MOST_SCHEMA_BYTES >> 20)
                 })?;
                 schemas.push(WrittenSchema { path: path.display().to_string(), text });
             }
         }
-        let mut hash = Sha256::new();
-        for folder in &folders {
-            for (name, bytes) in &folder.files {
-                hash.update(format!("{bytes}  {}\n", folder.path.join(name).display()));
-            }
-        }
-        for schema in &schemas {
-            hash.update(&schema.text);
-        }
-        let sha256 = guarded::hex(&hash.finalize());
-        Ok(Self { root, folders, schemas, sha256 })
+        Ok(Self { root, folders, schemas })
     }
 
-    /// Looks again at what a plan names: the same files as when it was made.
+    /// This one, if it has the files that a plan names of its tables.
     ///
     /// # Errors
-    /// As [`Self::read`]; or other files are there.
-    pub fn read_again(snapshot: &Snapshot) -> Result<Self, String> {
-        let read = Self::read(Path::new(&snapshot.path))?;
-        match read.sha256 == snapshot.sha256 {
-            true => Ok(read),
-            false => Err(format!("{} has other files than when the experiment was read", snapshot.path)),
+    /// Other files are there than when the plan was made.
+    pub fn as_planned(self, snapshot: &Snapshot) -> Result<Self, String> {
+        let found = self.found().tables;
+        match snapshot.tables.iter().all(|table| found.contains(table)) {
+            true => Ok(self),
+            false => Err(format!("{} has other files than when the experiment was read", self.root.display())),
         }
+    }
+
+    /// The files of the tables that a plan names, by their paths below the root, with their bytes.
+    pub fn files(&self, snapshot: &Snapshot) -> Vec<(PathBuf, u64)> {
+        let is_planned = |folder: &&Folder| snapshot.tables.iter().any(|table| table.name == folder.table);
+        let of_folder = |folder: &Folder| {
+            let file = |(name, bytes): &(String, u64)| (folder.path.join(name), *bytes);
+            folder.files.iter().map(file).collect::<Vec<_>>()
+        };
+        self.folders.iter().filter(is_planned).flat_map(of_folder).collect()
     }
 
     /// What an experiment is to know of it.
     pub fn found(&self) -> FoundSnapshot {
-        let mut tables: BTreeMap<&str, SnapshotTable> = BTreeMap::new();
+        let mut of_tables: BTreeMap<&str, Vec<&Folder>> = BTreeMap::new();
         for folder in &self.folders {
-            let empty = SnapshotTable { name: folder.table.clone(), folders: 0, sstables: 0, bytes: 0 };
-            let table = tables.entry(&folder.table).or_insert(empty);
-            table.folders += 1;
-            table.sstables += u32::try_from(folder.sstables()).unwrap_or(u32::MAX);
-            table.bytes = table.bytes.saturating_add(folder.bytes());
+            of_tables.entry(&folder.table).or_default().push(folder);
         }
         FoundSnapshot {
             path: self.root.display().to_string(),
-            sha256: self.sha256.clone(),
-            tables: tables.into_values().collect(),
+            tables: of_tables.into_iter().map(|(name, folders)| table(name, &folders)).collect(),
             schemas: self.schemas.clone(),
         }
     }
@@ -208,6 +259,26 @@ impl TableSnapshot {
     }
 }
 
+/// What an experiment is to know of a table.
+fn table(name: &str, folders: &[&Folder]) -> SnapshotTable {
+    let (mut sstables, mut bytes, mut hash) = (0_usize, 0_u64, Sha256::new());
+    for folder in folders {
+        sstables += folder.sstables();
+        bytes = bytes.saturating_add(folder.bytes());
+        for (file, bytes) in &folder.files {
+            hash.update(format!("{bytes}  {}\n", folder.path.join(file).display()));
+        }
+    }
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    SnapshotTable {
+        name: name.to_owned(),
+        folders: count(folders.len()),
+        sstables: count(sstables),
+        bytes,
+        sha256: guarded::hex(&hash.finalize()),
+    }
+}
+
 fn failed(path: &Path, error: &dyn std::fmt::Display) -> String {
     format!("cannot read {}: {error}", path.display())
 }
@@ -227,15 +298,15 @@ impl Looking<'_> {
     fn at(&mut self, path: PathBuf, depth: usize) -> Result<(), String> {
         let whole = self.root.join(&path);
         if depth > MOST_DEPTH {
-            return Err(format!("{} lies deeper than a snapshot has directories", whole.display()));
+            return Err(too_deep(&whole));
         }
         let (mut files, mut below) = (Vec::new(), Vec::new());
         for entry in std::fs::read_dir(&whole).map_err(|error| failed(&whole, &error))? {
             let entry = entry.map_err(|error| failed(&whole, &error))?;
             let at = entry.path();
             self.entries += 1;
-            if self.entries > MOST_ENTRIES {
-                return Err(format!("{} has more than {MOST_ENTRIES} files", self.root.display()));
+            if self.entries > TableSnapshot::MOST_ENTRIES {
+                return Err(format!("{} has more than {} files", self.root.display(), TableSnapshot::MOST_ENTRIES));
             }
             let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
                 return Err(format!("{} has a name that is no text", at.display()));
@@ -243,9 +314,7 @@ impl Looking<'_> {
             // Of a link that of the link.
             let found = std::fs::symlink_metadata(&at).map_err(|error| failed(&at, &error))?;
             if found.is_dir() {
-                // Files of indexes lie in hidden ones. Elsewhere `backups` may be the name of a table or of a node.
-                let is_backups = name == BACKUPS && own_name(&whole).and_then(with_id).is_some();
-                if !name.starts_with('.') && !is_backups {
+                if !is_left_out(&name, own_name(&whole)) {
                     below.push(name);
                 }
             } else if found.is_file() {
@@ -270,6 +339,16 @@ fn own_name(path: &Path) -> Option<&str> {
 
 fn parent_name(path: &Path) -> Option<&str> {
     own_name(path.parent()?)
+}
+
+/// Whether a directory in this one is no part of a snapshot: files of indexes lie in hidden ones. Elsewhere than below
+/// a table `backups` may be the name of a table or of a node.
+fn is_left_out(name: &str, within: Option<&str>) -> bool {
+    name.starts_with('.') || (name == BACKUPS && within.and_then(with_id).is_some())
+}
+
+fn too_deep(path: &Path) -> String {
+    format!("{} lies deeper than a snapshot has directories", path.display())
 }
 
 /// A table and its identity, where the name of its directory has it.
@@ -309,9 +388,6 @@ fn folder(root: &Path, path: &Path, files: &[(String, u64)]) -> Result<Folder, S
     let empty = files.iter().find(|(name, bytes)| sstable(name).is_some() && *bytes == 0);
     if let Some((name, _)) = empty {
         return Err(format!("{} is empty: the snapshot is not whole", whole.join(name).display()));
-    }
-    if let Some(first) = sstables.first() {
-        of_our_partitioner(root, &path.join(format!("{first}-Statistics.db")))?;
     }
     Ok(Folder { path: path.to_owned(), table: table.to_owned(), id, files })
 }

@@ -1,6 +1,6 @@
 //! What an experiment names, and others read.
 
-use crate::{AwsQuotas, AwsSite, ClientCost, FoundSnapshot, QuotaNeeds, Recording, ThisMachine};
+use crate::{AwsQuotas, AwsSite, ClientCost, DataSetPlace, FoundSnapshot, QuotaNeeds, Recording, ThisMachine};
 
 /// Reads a file's text by its name.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -8,8 +8,9 @@ pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 pub(crate) type FindFile<'a> = &'a dyn Fn(&str) -> Result<(), String>;
 /// Reads a recording by its name.
 pub(crate) type ReadRecording<'a> = &'a dyn Fn(&str) -> Result<Recording, String>;
-/// Reads a snapshot of tables by the name of its directory.
-pub(crate) type ReadSnapshot<'a> = &'a dyn Fn(&str) -> Result<FoundSnapshot, String>;
+/// Reads a snapshot of tables in a directory, by the name that the experiment gives it, or in a bucket; `None`: nobody
+/// asks the bucket.
+pub(crate) type ReadSnapshot<'a> = &'a dyn Fn(&DataSetPlace) -> Result<Option<FoundSnapshot>, String>;
 /// What asks for the quotas of a site.
 pub(crate) type ReadQuotas<'a> = &'a dyn Fn(&AwsSite, &QuotaNeeds) -> Result<AwsQuotas, String>;
 
@@ -21,7 +22,8 @@ pub struct ParseContext<'a> {
     pub there: FindFile<'a>,
     /// What was recorded in a file or directory, relative to the experiment.
     pub recording: ReadRecording<'a>,
-    /// What is in a snapshot of tables, in a directory relative to the experiment.
+    /// What is in a snapshot of tables, in a directory relative to the experiment or in a bucket, which a run alone
+    /// asks.
     pub snapshot: ReadSnapshot<'a>,
     /// What AWS grants at a site; the error is why that is not known.
     pub quotas: ReadQuotas<'a>,

@@ -5,7 +5,7 @@ use crate::mistakes::Collector;
 use crate::spanned::{Spanned, place};
 use crate::{DataSetPlace, DataSetStore, raw};
 
-const S3: &str = "s3://";
+pub(super) const S3: &str = "s3://";
 
 /// The store; what is wrong with it is noted at its place, and there is none then.
 pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Option<Option<DataSetStore>> {
@@ -19,7 +19,7 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
         );
     }
     let place = match given.at.strip_prefix(S3) {
-        Some(rest) => of_s3(given, rest, mistakes),
+        Some(rest) => of_s3((&given.at, rest), (&given.region, &given.profile), mistakes),
         None if given.at.starts_with('/') => mistakes.sound(|mistakes| {
             let of_s3 = [("region", place(&given.region)), ("profile", place(&given.profile))];
             mistakes.stray(of_s3, |key| format!("a directory has no {key}"), "leave it out");
@@ -34,7 +34,12 @@ pub(super) fn check(file: &raw::Experiment, mistakes: &mut Collector<'_>) -> Opt
     Some(Some(DataSetStore { place: place?, keep: given.keep.unwrap_or(false) }))
 }
 
-fn of_s3(store: &raw::DataSetStore, rest: &str, mistakes: &mut Collector<'_>) -> Option<DataSetPlace> {
+/// A bucket that is stated as `at`, which goes on with `rest` behind its scheme.
+pub(super) fn of_s3(
+    (at, rest): (&Spanned<String>, &str),
+    (region, profile): (&Option<Spanned<String>>, &Option<Spanned<String>>),
+    mistakes: &mut Collector<'_>,
+) -> Option<DataSetPlace> {
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let prefix = prefix.trim_matches('/');
     // Source: "General purpose bucket naming rules" and "Naming Amazon S3 objects" (safe characters), Amazon S3 User
@@ -48,17 +53,17 @@ fn of_s3(store: &raw::DataSetStore, rest: &str, mistakes: &mut Collector<'_>) ->
         && (prefix.is_empty() || prefix.split('/').all(is_plain));
     if !is_sound {
         mistakes.add(
-            store.at.span(),
+            at.span(),
             format!("`{S3}{rest}` is no bucket with a prefix"),
             "s3://BUCKET/PREFIX: a bucket has 3 to 63 of a-z, 0-9, - and .; a prefix letters, digits, -, _, . and /",
         );
     }
-    if store.region.is_none() {
+    if region.is_none() {
         let help = "region = \"eu-central-1\"";
-        mistakes.add(store.at.span(), "a bucket needs its region", help);
+        mistakes.add(at.span(), "a bucket needs its region", help);
     }
     let mut word = |given: &Option<Spanned<String>>, key| word(given.as_ref()?, key, mistakes);
-    let (region, profile) = (word(&store.region, "region"), word(&store.profile, "profile"));
+    let (region, profile) = (word(region, "region"), word(profile, "profile"));
     let region = region?;
     is_sound.then(|| DataSetPlace::S3 { bucket: bucket.to_owned(), prefix: prefix.to_owned(), region, profile })
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::data_set_store::S3;
 use super::inline::within;
 use super::{behaviour, effect, members};
 use crate::mistakes::{Collector, Mistakes};
@@ -252,16 +253,20 @@ fn read_elsewhere(workload: &raw::Workload, provider: Option<Provider>) -> Optio
     Some(problem(replay.span(), what, "run it on this machine: --provider local"))
 }
 
-/// A snapshot that machines which are made for the run would have to read.
+/// A snapshot that machines would have to read which cannot have it.
 fn snapshot_elsewhere(file: &raw::Experiment, provider: Option<Provider>) -> Option<Problem> {
-    let snapshot = file.dataset.snapshot.as_ref().filter(|_| provider == Some(Provider::Aws))?;
     // Restored here, it may be in the store.
-    file.dataset.store.is_none().then(|| {
-        let what = format!("snapshot = \"{snapshot}\": machines of AWS have no such directory");
-        let help = "restore it once on this machine with [dataset.store] at = \"s3://...\", keep = true, and state \
-                    that store here";
-        problem(snapshot.span(), what, help)
-    })
+    let snapshot = file.dataset.snapshot.as_ref().filter(|_| file.dataset.store.is_none())?;
+    let why = match provider {
+        Some(Provider::Aws | Provider::Hosts) if snapshot.starts_with(S3) => {
+            "a bucket's files are fetched to this machine alone so far"
+        }
+        Some(Provider::Aws) => "machines of AWS have no such directory",
+        _ => return None,
+    };
+    let help = "restore it once on this machine with [dataset.store] at = \"s3://...\", keep = true, and state \
+                that store here";
+    Some(problem(snapshot.span(), format!("snapshot = \"{snapshot}\": {why}"), help))
 }
 
 /// A fault that this provider cannot carry out.

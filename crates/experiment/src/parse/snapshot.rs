@@ -1,9 +1,11 @@
-//! `[dataset] snapshot = "DIR"`: what the tables of a workload's own statements hold is what a cluster has had.
+//! `[dataset] snapshot = "DIR"`, or in a bucket: what the tables of a workload's own statements hold is what a
+//! cluster has had.
 
 use super::beside::ReadSnapshot;
+use super::data_set_store::{S3, of_s3};
 use crate::mistakes::Collector;
 use crate::spanned::{Spanned, place};
-use crate::{FoundSnapshot, Note, Own, Snapshot, raw};
+use crate::{DataSetPlace, FoundSnapshot, Note, Own, Snapshot, raw};
 
 /// Share of a statement's requests that has to find something where none is stated.
 const LEAST_FOUND: f64 = 0.9;
@@ -21,7 +23,9 @@ pub(super) fn check(
     mistakes: &mut Collector<'_>,
 ) {
     let Some(given) = &file.dataset.snapshot else {
-        let stray = [("least_found", place(&file.dataset.least_found))];
+        let of = &file.dataset;
+        let stray =
+            [("least_found", place(&of.least_found)), ("region", place(&of.region)), ("profile", place(&of.profile))];
         mistakes.stray(stray, |key| format!("`{key}` is for a snapshot"), "state snapshot = \"DIR\", or remove it");
         return;
     };
@@ -35,20 +39,23 @@ pub(super) fn check(
         mistakes.add(given.span(), message, "state the tables and what is asked of them: [[workload]] cql = \"FILE\"");
         return;
     }
-    if given.contains("://") {
-        let message = format!("snapshot = \"{given}\": a snapshot is a directory so far");
-        let help = "copy it to a directory; once restored it can be kept in a bucket: [dataset.store] keep = true";
-        mistakes.add(given.span(), message, help);
-        return;
-    }
+    let at = lies_at(&file.dataset, given, mistakes);
     if scale != 1.0 {
         let message = format!("snapshot = \"{given}\" at 1:{scale}: files of a snapshot are restored whole");
         mistakes.add(given.span(), message, "leave `scale` out of [provider.local]");
     }
     let least_found = mistakes.number(&file.dataset.least_found, "least_found", 0.0..=1.0, LEAST_FOUND);
-    let found = match read(given) {
-        Ok(found) => found,
-        Err(error) => return mistakes.add(given.span(), error, "the path is relative to the experiment file"),
+    let Some(at) = at else { return };
+    let found = match (read(&at), &at) {
+        (Ok(Some(found)), _) => found,
+        (Ok(None), _) => return mistakes.notes.extend(own.map(|own| not_read(given, own))),
+        (Err(error), DataSetPlace::Directory { .. }) => {
+            return mistakes.add(given.span(), error, "the path is relative to the experiment file");
+        }
+        (Err(error), DataSetPlace::S3 { .. }) => {
+            let help = "docs/own-statements.md says what a snapshot in a bucket needs";
+            return mistakes.add(given.span(), error, help);
+        }
     };
     let Some(own) = own else { return };
     agrees(&found, own, given, mistakes);
@@ -59,7 +66,39 @@ pub(super) fn check(
         let message = format!("tables of {given} that {} does not create are left out: {}", own.file, names.join(", "));
         mistakes.notes.push(Note::new("snapshot_left_out", message, "Create them there if requests ask for them"));
     }
-    own.snapshot = Some(Snapshot { path: found.path, sha256: found.sha256, tables, least_found });
+    let place = match at {
+        DataSetPlace::Directory { .. } => DataSetPlace::Directory { path: found.path },
+        bucket => bucket,
+    };
+    own.snapshot = Some(Snapshot { place, tables, least_found });
+}
+
+/// Where a snapshot lies: a directory as it is stated.
+fn lies_at(dataset: &raw::Dataset, given: &Spanned<String>, mistakes: &mut Collector<'_>) -> Option<DataSetPlace> {
+    let (region, profile) = (&dataset.region, &dataset.profile);
+    if let Some(rest) = given.strip_prefix(S3) {
+        return of_s3((given, rest), (region, profile), mistakes);
+    }
+    if given.contains("://") {
+        let message = format!("snapshot = \"{given}\" is neither a directory nor a bucket");
+        return mistakes.refuse(given.span(), message, "state a directory, or s3://BUCKET/PREFIX");
+    }
+    mistakes.sound(|mistakes| {
+        let stray = [("region", place(region)), ("profile", place(profile))];
+        mistakes.stray(stray, |key| format!("a directory has no {key}"), "leave it out");
+        DataSetPlace::Directory { path: given.to_string() }
+    })
+}
+
+/// That a plan knows nothing of a snapshot.
+fn not_read(given: &Spanned<String>, own: &Own) -> Note {
+    let message = format!(
+        "snapshot = \"{given}\": the bucket is not asked for a plan, so that rows, bytes and time are estimates of \
+         what {} and [workload.tables] state",
+        own.file
+    );
+    let advice = "iopslab run lists it, checks its schema.cql and fetches it before anything is measured";
+    Note::new("snapshot_not_read", message, advice)
 }
 
 /// What of the snapshot's schema and files does not go with the script.

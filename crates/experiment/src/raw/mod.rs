@@ -196,7 +196,7 @@ fn no_dataset() -> Spanned<Dataset> {
 }
 
 /// Records x fields x field length. Workloads of your own statements (`cql`, `sql`) state their data themselves; here
-/// only `seed`, `snapshot`, `least_found` and `store` are for them.
+/// only `seed`, `snapshot`, `region`, `profile`, `least_found` and `store` are for them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dataset {
@@ -214,8 +214,14 @@ pub(crate) struct Dataset {
     /// Seed of keys and values. Default 1.
     pub seed: Option<Spanned<i64, u64>>,
     /// For `cql`: a directory with a snapshot of your own tables, as `nodetool snapshot` leaves it, with its
-    /// `schema.cql`: restored instead of rows being loaded. Relative to this file; every database host has it there.
+    /// `schema.cql`: restored instead of rows being loaded. Relative to this file; every database host has it there. Or
+    /// `s3://BUCKET/PREFIX`, fetched by a run on this machine.
     pub snapshot: Option<Spanned<String>>,
+    /// With a `snapshot` in a bucket, which needs it: region of the bucket.
+    pub region: Option<Spanned<String>>,
+    /// With a `snapshot` in a bucket: profile of the AWS configuration files. Default: the usual search for
+    /// credentials.
+    pub profile: Option<Spanned<String>>,
     /// With `snapshot`: of a statement's requests that are to find something, the share that has to, 0 to 1. Default
     /// 0.9.
     pub least_found: Option<Spanned<f64>>,

@@ -1,6 +1,6 @@
 //! Experiment files, as commands read them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use ::catalog::Catalog;
 use archive::RunDirectory;
 use clap::Args;
 use database::{ReadRecording, TableSnapshot};
-use experiment::{Assignment, Experiment, FoundSnapshot, ParseContext, ReadFor, Recording, ThisMachine};
+use experiment::{Assignment, DataSetPlace, Experiment, FoundSnapshot, ParseContext, ReadFor, Recording, ThisMachine};
 use process::failure::Failure;
 use process::machine;
 
@@ -95,10 +95,21 @@ pub fn read_otherwise(
         recordings.borrow_mut().insert(name.to_owned(), recording.clone());
         Ok(recording)
     };
-    let snapshot = |name: &str| -> Result<FoundSnapshot, String> {
-        let found = TableSnapshot::read(&directory.join(name))?.found();
-        texts.borrow_mut().insert(name.to_owned(), serde_json::json!(found).to_string());
-        Ok(found)
+    let found: OnceCell<FoundSnapshot> = OnceCell::new();
+    let snapshot = |place: &DataSetPlace| -> Result<Option<FoundSnapshot>, String> {
+        if let Some(known) = found.get() {
+            return Ok(Some(known.clone()));
+        }
+        let read = match (place, purpose) {
+            (DataSetPlace::Directory { path }, _) => TableSnapshot::read(&directory.join(path))?.found(),
+            (DataSetPlace::S3 { .. }, ReadFor::Run(_)) => {
+                controller::find_in_bucket(place).map_err(|failure| failure.message)?
+            }
+            // Who only plans asks nothing of a network.
+            (DataSetPlace::S3 { .. }, _) => return Ok(None),
+        };
+        texts.borrow_mut().insert(place.to_string(), serde_json::json!(read).to_string());
+        Ok(Some(found.get_or_init(|| read).clone()))
     };
     let name = file.display().to_string();
     let beside = ParseContext {

@@ -93,7 +93,8 @@ fn machines_of(experiment: &Path) -> Result<Hosts, Failure> {
     let catalog = catalog()?;
     let mut read = read_experiment(&catalog, experiment, ReadFor::Anybody)?.experiment;
     if read.place.existing().is_none() {
-        read = read_experiment(&catalog, experiment, ReadFor::Run(Provider::Hosts))?.experiment;
+        // A bucket with a snapshot is asked by a run alone.
+        read = read_experiment(&catalog, experiment, ReadFor::PlanOf(Provider::Hosts))?.experiment;
     }
     settle_files(&mut read.place, experiment)?;
     let Some(cluster) = read.place.existing() else { return hosts(&read.place, u32::MAX) };

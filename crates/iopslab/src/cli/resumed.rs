@@ -11,8 +11,8 @@ use ::catalog::Catalog;
 use archive::RunDirectory;
 use evidence::{Environment, HostId, Role};
 use experiment::{
-    AwsQuotas, AwsSettings, AwsSite, ClientCost, Experiment, FoundSnapshot, Job, ParseContext, Place, Plan, QuotaNeeds,
-    ReadFor, Recording, Setups,
+    AwsQuotas, AwsSettings, AwsSite, ClientCost, DataSetPlace, Experiment, FoundSnapshot, Job, ParseContext, Place,
+    Plan, QuotaNeeds, ReadFor, Recording, Setups,
 };
 use guarded::NotPrivate;
 use process::failure::Failure;
@@ -115,9 +115,9 @@ pub(super) fn parsed(
         let text = read(name)?;
         serde_json::from_str(&text).map_err(|error| format!("the run's copy of what {name} has: {error}"))
     };
-    let snapshot = |name: &str| -> Result<FoundSnapshot, String> {
-        let text = read(name)?;
-        serde_json::from_str(&text).map_err(|error| format!("the run's copy of what {name} has: {error}"))
+    let snapshot = |place: &DataSetPlace| -> Result<Option<FoundSnapshot>, String> {
+        let text = read(&place.to_string())?;
+        serde_json::from_str(&text).map(Some).map_err(|error| format!("the run's copy of what {place} has: {error}"))
     };
     let plan = directory.plan();
     let quotas = |site: &AwsSite, _: &QuotaNeeds| quotas_of(plan, site);

@@ -230,6 +230,72 @@ mod s3 {
         assert!(lab.run_so_far().is_none());
     }
 
+    const SHOP: &str = "CREATE TABLE carts (shopper int PRIMARY KEY, amount int);
+-- statement read_cart weight 1
+SELECT * FROM carts WHERE shopper = ?;
+";
+
+    /// The tables of another run, as `nodetool snapshot` would have left them, are a snapshot of one's own.
+    #[test]
+    #[ignore = "three runs with a real database: make test-all"]
+    fn a_snapshot_in_a_bucket_is_fetched_and_restored_and_goes_on_where_it_was_interrupted() {
+        const AT: &str = "s3://our-data-sets/monday";
+        let lab = Laboratory::on_machine(Share::Half);
+        let bucket = Bucket::start(&lab);
+        let own = "name = \"own\"\n[dataset]\nseed = 7\n[[workload]]\ncql = \"shop.cql\"\n[workload.tables.carts]\n\
+                    partitions = 2_000\ncolumns.shopper = { kind = \"sequence\" }\n[load]\nrate = [100]\n\
+                    rest_max_s = 0\nwarmup_s = 1\nduration_s = 3\nrepetitions = 1\n";
+        let own = small_node::experiment(own, &[("fast", "")]);
+        lab.write("shop.cql", SHOP);
+        lab.write("made.toml", &own);
+        lab.write("own.toml", &own.replace("seed = 7", &format!("snapshot = \"{AT}\"\nregion = \"us-east-1\"")));
+        let made = bucket.iopslab(&lab, "first", &["run", "made.toml", "--out", "one"]).output().unwrap();
+        assert!(made.status.success(), "{}", text(&made.stderr));
+
+        let schema = "CREATE TABLE shop.carts (\n    shopper int PRIMARY KEY,\n    amount int\n);\n";
+        lab.write("schema.cql", schema);
+        let table = |path: &Path| Some(path.parent()?.file_name()?.to_str()?.to_owned());
+        let is_of_carts = |path: &PathBuf| table(path).is_some_and(|name| name.starts_with("carts-"));
+        let all: Vec<PathBuf> = files(&lab.path().join("first/snapshots")).into_iter().filter(is_of_carts).collect();
+        let folder = table(&all[0]).unwrap();
+        for path in all.iter().chain([&lab.path().join("schema.cql")]) {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let key = format!("monday/node 1/shop/{folder}/snapshots/t+1/{name}");
+            bucket.account.ask(&json!({
+                "ask": "upload", "account": OWNER, "name": "our-data-sets", "key": key, "file": path,
+            }));
+        }
+
+        // The schema is read twice, and then two files come.
+        bucket.account.ask(&json!({
+            "ask": "refuse", "action": "GetObject", "code": "AccessDenied", "status": 403, "after": 4, "times": -1,
+        }));
+        let run = |out: &str| {
+            let arguments = ["run", "own.toml", "--format", "json", "--out", out];
+            bucket.iopslab(&lab, "second", &arguments).output().unwrap()
+        };
+        let refused = run("two");
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(said.contains("AccessDenied: Access Denied (permission s3:GetObject)"), "{said}");
+        let (count, _) = said.split_once(&format!(" files of {AT}, ")).unwrap();
+        let count: usize = count.rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(said.contains(&format!("fetching {count} of {count} files of {AT}, ")), "{said}");
+        bucket.account.ask(&json!({ "ask": "allow" }));
+
+        let output = run("three");
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains(&format!("fetching {} of {count} files of {AT}, ", count - 2)), "{said}");
+        assert!(said.contains(&format!("carts 2000 rows restored from {AT}; ")), "{said}");
+        let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(analysis["trials"]["valid"], 1, "{said}");
+        // The nodes have it: the copy is gone.
+        let kept = std::fs::read_dir(lab.path().join("second/snapshots")).unwrap().flatten();
+        let names: Vec<String> = kept.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        assert!(names.len() == 1 && !names[0].starts_with("fetched-"), "{names:?}");
+    }
+
     #[test]
     #[ignore = "two runs with a real database: make test-all"]
     fn a_run_restores_from_a_bucket_what_another_one_has_kept_there() {

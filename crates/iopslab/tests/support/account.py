@@ -9,7 +9,8 @@ lines of JSON on a Unix socket, which all network namespaces reach.
 * `{"ask": "first boot", "account", "region", "instance"}`: the script that an instance runs when it starts.
 * `{"ask": "quota", "region", "service", "code", "value"}`: an account's own value; null: it has AWS's default only.
 * `{"ask": "snapshot", "region", "gib"}`: a snapshot of a volume of this size, which is gone.
-* `{"ask": "bucket", "account", "name"}`: a new bucket; `{"ask": "objects", ...}`: the keys of what is in it.
+* `{"ask": "bucket", "account", "name"}`: a new bucket; `{"ask": "objects", ...}`: the keys of what is in it;
+  `{"ask": "upload", ..., "key", "file"}`: another object, with what a file has.
 * `{"ask": "account", "id"}`: another account, with keys to it.
 * `{"ask": "refuse", "action", "code", "status", "after", "times", "region", "zone"}`: of the next requests of this action
   (`*`: of any), in this region (zone: of a new instance) or in all, `after` pass, then so many are refused (-1: all).
@@ -304,6 +305,9 @@ def answer(asked):
             s3(account).create_bucket(Bucket=name)
         case {"ask": "objects", "account": account, "name": name}:
             return [one["Key"] for one in s3(account).list_objects_v2(Bucket=name).get("Contents", [])]
+        case {"ask": "upload", "account": account, "name": name, "key": key, "file": file}:
+            with open(file, "rb") as body:
+                s3(account).put_object(Bucket=name, Key=key, Body=body.read())
         case {"ask": "account", "id": account}:
             return another(account)
         case {"ask": "refuse", **refusal}:

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use experiment::DataSetPlace;
+
 use super::*;
 
 const ID: &str = "1b255f4def2540a60000000000000000";
@@ -23,6 +25,12 @@ fn refused(root: &Path) -> String {
     TableSnapshot::read(root).unwrap_err()
 }
 
+/// A plan that has these tables of one.
+fn planned(tables: Vec<SnapshotTable>) -> Snapshot {
+    let place = DataSetPlace::Directory { path: "/backup".to_owned() };
+    Snapshot { place, tables, least_found: 0.9 }
+}
+
 #[test]
 fn snapshots_of_two_nodes_are_found_as_nodetool_leaves_them() {
     let root = tempfile::tempdir().unwrap();
@@ -35,8 +43,8 @@ fn snapshots_of_two_nodes_are_found_as_nodetool_leaves_them() {
     }
     let read = TableSnapshot::read(root.path()).unwrap();
     let found = read.found();
-    let carts = SnapshotTable { name: "carts".to_owned(), folders: 2, sstables: 3, bytes: 3 * 6 };
-    assert_eq!(found.tables, std::slice::from_ref(&carts));
+    let [carts] = found.tables.as_slice() else { panic!("{:?}", found.tables) };
+    assert_eq!((carts.name.as_str(), carts.folders, carts.sstables, carts.bytes), ("carts", 2, 3, 3 * 6));
     assert_eq!(found.schemas.len(), 1, "both nodes have the same");
 
     let into = tempfile::tempdir().unwrap();
@@ -52,11 +60,13 @@ fn snapshots_of_two_nodes_are_found_as_nodetool_leaves_them() {
     }
     assert_eq!(read.copy(&["other".to_owned()], place, &mut |_| {}, &|| false).unwrap(), Vec::<PathBuf>::new());
 
-    let tables = vec![carts];
-    let snapshot = Snapshot { path: found.path, sha256: found.sha256, tables, least_found: 0.9 };
-    assert!(TableSnapshot::read_again(&snapshot).is_ok());
+    let snapshot = planned(found.tables);
+    assert!(read.as_planned(&snapshot).is_ok());
+    // What is not restored may be another.
+    sstable_in(root.path(), &format!("b/shop/stock-{ID}/snapshots/monday"), 9);
+    assert!(TableSnapshot::read(root.path()).unwrap().as_planned(&snapshot).is_ok());
     sstable_in(root.path(), &format!("b/shop/carts-{ID}/snapshots/monday"), 9);
-    let other = TableSnapshot::read_again(&snapshot).unwrap_err();
+    let other = TableSnapshot::read(root.path()).unwrap().as_planned(&snapshot).unwrap_err();
     assert!(other.ends_with("has other files than when the experiment was read"), "{other}");
 }
 
@@ -69,6 +79,76 @@ fn a_folder_for_each_table_is_one_too() {
     let found = TableSnapshot::read(root.path()).unwrap().found();
     let names: Vec<&str> = found.tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!((names, found.schemas[0].path.as_str()), (vec!["carts", "stock"], "schema.cql"));
+}
+
+/// All files below a directory, as the list of a bucket has them.
+fn list(root: &Path, below: &Path, found: &mut Vec<(String, u64)>) {
+    for entry in fs::read_dir(below).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            list(root, &path, found);
+        } else {
+            let key = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            found.push((key, entry.metadata().unwrap().len()));
+        }
+    }
+}
+
+/// It is fetched into a directory, and looked at there again.
+#[test]
+fn what_is_listed_is_the_same_snapshot_as_in_a_directory() {
+    let whole = tempfile::tempdir().unwrap();
+    for node in ["a", "b"] {
+        let carts = format!("{node}/shop/carts-{ID}");
+        sstable_in(whole.path(), &format!("{carts}/snapshots/monday"), 1);
+        sstable_in(whole.path(), &format!("{carts}/backups"), 2);
+        sstable_in(whole.path(), &format!("{carts}/snapshots/monday/.by_item"), 3);
+        file(whole.path(), &format!("{carts}/snapshots/monday/schema.cql"), "CREATE TABLE carts (k int PRIMARY KEY);");
+    }
+    sstable_in(whole.path(), &format!("a/shop/stock-{ID}/snapshots/monday"), 1);
+    let mut files = Vec::new();
+    list(whole.path(), whole.path(), &mut files);
+    assert_eq!(files.len(), 2 * (3 * 3 + 1) + 3);
+    files.extend([(String::new(), 0), ("a/shop/".to_owned(), 0)]);
+    let mut schemas = 0;
+    let mut schema = |path: &Path| -> Result<String, String> {
+        schemas += 1;
+        Ok(fs::read_to_string(whole.path().join(path)).unwrap())
+    };
+    let listed = TableSnapshot::listed("s3://backups/monday", files, &mut schema).unwrap();
+    assert_eq!(schemas, 2);
+    let (found, read) = (listed.found(), TableSnapshot::read(whole.path()).unwrap().found());
+    assert_eq!((&found.tables, &found.schemas), (&read.tables, &read.schemas));
+    assert_eq!((found.path.as_str(), found.tables.len()), ("s3://backups/monday", 2));
+
+    // What is fetched of it are the tables of a plan without anything else, and those are still the same.
+    let carts = planned(found.tables.into_iter().filter(|table| table.name == "carts").collect());
+    let files = listed.files(&carts);
+    assert_eq!((files.len(), carts.bytes()), (4, 2 * 6));
+    let fetched = tempfile::tempdir().unwrap();
+    for (path, bytes) in &files {
+        let text = fs::read_to_string(whole.path().join(path)).unwrap();
+        assert_eq!(text.len() as u64, *bytes);
+        file(fetched.path(), path.to_str().unwrap(), &text);
+    }
+    assert!(TableSnapshot::read(fetched.path()).unwrap().as_planned(&carts).is_ok());
+}
+
+#[test]
+fn a_list_with_paths_that_lead_elsewhere_is_refused() {
+    let refused = |key: &str| {
+        let files = [("carts/nb-1-big-Data.db".to_owned(), 4), (key.to_owned(), 4)];
+        let mut schema = |_: &Path| -> Result<String, String> { Err("nobody asks for it".to_owned()) };
+        TableSnapshot::listed("s3://backups/x", files, &mut schema).map(|read| read.found().tables.len())
+    };
+    for key in ["../nb-2-big-Data.db", "/etc/nb-2-big-Data.db", "carts//nb-2-big-Data.db", "carts/./nb-2-big-Data.db"] {
+        assert_eq!(refused(key), Err(format!("s3://backups/x has {key:?}, which is no path of a file")));
+    }
+    let control = refused("carts/nb-2\n-big-Data.db").unwrap_err();
+    assert!(control.contains("nb-2\\n-big-Data.db"), "{control}");
+    assert!(refused("a/b/c/d/e/f/g/h/i/nb-2-big-Data.db").unwrap_err().contains("lies deeper than"));
+    assert_eq!(refused("carts/manifest.json"), Ok(1));
+    assert_eq!(refused("carts/schema.cql"), Err("nobody asks for it".to_owned()));
 }
 
 #[test]

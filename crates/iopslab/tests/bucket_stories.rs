@@ -1,0 +1,93 @@
+//! A snapshot of one's own in a bucket: what a run finds wrong with it before anything begins, against an AWS API
+//! server on this machine (moto).
+
+#![cfg(feature = "aws")]
+
+use serde_json::json;
+
+use crate::support::account::Aws;
+use crate::support::{Exits as _, one_line};
+
+const OWNER: &str = "123456789012";
+const BUCKET: &str = "backups";
+
+const SCRIPT: &str = "CREATE TABLE carts (shopper int PRIMARY KEY, amount int);
+-- statement read_cart weight 1
+SELECT * FROM carts WHERE shopper = ?;
+";
+
+const EXPERIMENT: &str = r#"
+name = "x"
+[dataset]
+snapshot = "s3://backups/monday"
+region = "us-east-1"
+[[configuration]]
+name = "a"
+instance = { vcpus = 1, memory_gib = 2 }
+memory_limit_gib = 2
+data_volume = { iops = 500, size_gib = 1 }
+[[workload]]
+cql = "shop.cql"
+[workload.tables.carts]
+partitions = 1000
+columns.shopper = { kind = "sequence" }
+[load]
+concurrency = [1]
+duration_s = 30
+[provider.local]
+heap_mib = 256
+"#;
+
+/// An object below the prefix.
+fn upload(aws: &Aws, key: &str, text: &str) {
+    aws.lab.write("object", text);
+    let (key, file) = (format!("monday/{key}"), aws.lab.path().join("object"));
+    aws.account.ask(&json!({ "ask": "upload", "account": OWNER, "name": BUCKET, "key": key, "file": file }));
+}
+
+/// What a run says that does not begin.
+fn refused(aws: &Aws) -> String {
+    let said = one_line(&aws.command(&["run", "own.toml"]).exits(2).stderr);
+    assert!(!aws.lab.path().join("runs").exists(), "{said}");
+    said
+}
+
+#[test]
+fn what_is_wrong_with_a_snapshot_in_a_bucket_is_refused_before_anything_begins() {
+    let aws = Aws::start();
+    aws.account.ask(&json!({ "ask": "bucket", "account": OWNER, "name": BUCKET }));
+    aws.lab.write("shop.cql", SCRIPT);
+    aws.lab.write("own.toml", EXPERIMENT);
+    // A plan asks nobody: that the bucket is empty is found by a run.
+    let planned = one_line(&aws.command(&["plan", "own.toml"]).exits(0).stdout);
+    assert!(planned.contains("the bucket is not asked for a plan"), "{planned}");
+    let said = refused(&aws);
+    assert!(said.contains("has no SSTable (NAME-Data.db)"), "{said}");
+
+    let carts = "shop/carts-1b255f4def2540a60000000000000000/snapshots/1700000000+a b";
+    upload(&aws, &format!("{carts}/nb-1-big-Data.db"), "data");
+    upload(&aws, &format!("{carts}/nb-1-big-Statistics.db"), "statistics");
+    upload(&aws, "shop/", "");
+    let said = refused(&aws);
+    assert!(said.contains("has CREATE TABLE of carts"), "{said}");
+    upload(
+        &aws,
+        &format!("{carts}/schema.cql"),
+        "CREATE TABLE shop.carts (\n    shopper int PRIMARY KEY,\n    amount bigint\n);\n",
+    );
+    let said = refused(&aws);
+    assert!(said.contains("carts.amount is bigint here and int in the script"), "{said}");
+
+    for (action, permission) in [("ListBucket", "s3:ListBucket"), ("GetObject", "s3:GetObject")] {
+        aws.account.ask(&json!({
+            "ask": "refuse", "action": action, "code": "AccessDenied", "status": 403, "after": 0, "times": -1,
+        }));
+        let said = refused(&aws);
+        assert!(said.contains("AccessDenied: Access Denied") && said.contains(permission), "{said}");
+        aws.account.ask(&json!({ "ask": "allow" }));
+    }
+    upload(&aws, "a/b/c/d/e/f/g/h/i/nb-2-big-Data.db", "data");
+    let said = refused(&aws);
+    assert!(said.contains("lies deeper than a snapshot has directories"), "{said}");
+    assert_eq!(aws.lab.leftovers(), Vec::<String>::new());
+}
