@@ -259,7 +259,7 @@ impl RunningNode for Running {
     fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
         let tables = table_paths(keyspace, table, directories)?;
         let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
-        let node = self.node.management();
+        let node = (self.node.management(), self.software.0.0.version.as_str());
         Ok(table_service::import_sstables(node, keyspace, table, &tables)?)
     }
 

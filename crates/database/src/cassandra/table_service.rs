@@ -71,12 +71,20 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 }
 
 /// Takes the SSTables in these directories into a table, as `nodetool import --keep-level --keep-repaired --no-verify
-/// --no-tokens` does: their files are moved. Returns when reads see them.
+/// --no-tokens` does: their files are moved. Returns when reads see them. Since 5.0 `--require-index-components
+/// --no-index-validation`, too: files of SAI's indexes must be among them, so that nothing is built, and are not read.
 ///
 /// # Errors
 /// As [`compact_keyspace`]; a directory whose SSTables the node does not take.
-pub fn import_sstables(node: &Management, keyspace: &str, table: &str, directories: &[&str]) -> Result<(), JmxError> {
-    import((node, A_FLUSH), (keyspace, table), directories, false)
+pub fn import_sstables(
+    (node, version): (&Management, &str),
+    keyspace: &str,
+    table: &str,
+    directories: &[&str],
+) -> Result<(), JmxError> {
+    // (fail where a file of an index is missing, validate what indexes have)
+    let of_indexes: &[bool] = if cassandra_model::has_attached_indexes(version) { &[true, false] } else { &[] };
+    import((node, A_FLUSH), (keyspace, table), directories, (false, of_indexes))
 }
 
 /// The same with those that another cluster has written, as `nodetool import --no-tokens` does: they are read for
@@ -93,27 +101,21 @@ pub fn import_foreign_sstables(
     table: &str,
     directories: &[&str],
 ) -> Result<(), JmxError> {
-    import((node, A_COMPACTION), (keyspace, table), directories, true)
+    // Files of indexes are left behind: they are built here.
+    import((node, A_COMPACTION), (keyspace, table), directories, (true, &[]))
 }
 
 fn import(
     (node, timeout): (&Management, Duration),
     (keyspace, table): (&str, &str),
     directories: &[&str],
-    is_foreign: bool,
+    (is_foreign, of_indexes): (bool, &[bool]),
 ) -> Result<(), JmxError> {
     let bean = format!("org.apache.cassandra.db:type=Tables,keyspace={keyspace},table={table}");
     // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy)
-    let with = [
-        Argument::Set(directories),
-        Argument::Flag(is_foreign),
-        Argument::Flag(is_foreign),
-        Argument::Flag(is_foreign),
-        Argument::Flag(false),
-        Argument::Flag(true),
-        Argument::Flag(false),
-        Argument::Flag(false),
-    ];
+    let usual = [is_foreign, is_foreign, is_foreign, false, true, false, false];
+    let flags = usual.iter().chain(of_indexes).map(|flag| Argument::Flag(*flag));
+    let with: Vec<Argument<'_>> = std::iter::once(Argument::Set(directories)).chain(flags).collect();
     let mut connection = Jmx::connect(node, timeout)?;
     let Value::Object(refused) = connection.invoke(&bean, "importNewSSTables", &with)? else {
         return Ok(());

@@ -24,6 +24,7 @@
 
 mod agreement;
 mod directive;
+mod index;
 mod names;
 mod recorded;
 mod schema;
@@ -38,6 +39,7 @@ pub(crate) mod tokens;
 
 pub use agreement::Agreement;
 pub use directive::SerialConsistency;
+pub use index::IndexKind;
 pub use recorded::Recorded;
 pub use schema::{Creates, SchemaStatement};
 pub use sent::{Sql, SqlMarker, SqlStep};
@@ -146,6 +148,12 @@ impl Script {
     pub fn tables(&self) -> impl Iterator<Item = &str> {
         let tables = self.schema.iter().filter(|statement| statement.creates == Creates::Table);
         tables.map(|statement| statement.name.as_str())
+    }
+
+    /// The materialised views that the schema creates, in its order, each with the table that it is of.
+    pub fn views(&self) -> impl Iterator<Item = (&str, String)> {
+        let views = self.schema.iter().filter(|statement| statement.creates == Creates::View);
+        views.map(|statement| (statement.name.as_str(), statement.source()))
     }
 }
 
