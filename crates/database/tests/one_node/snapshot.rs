@@ -16,7 +16,7 @@ const TABLE: &str = "CREATE TABLE usertable (y_id text PRIMARY KEY, field0 text,
 const TRIED: u32 = 5;
 
 /// The only directory in a directory whose name begins so.
-fn only(directory: &Path, beginning: &str) -> PathBuf {
+pub fn only(directory: &Path, beginning: &str) -> PathBuf {
     let all = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let mut found = all.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(beginning));
     let first = found.next().unwrap();
