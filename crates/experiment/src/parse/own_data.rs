@@ -58,7 +58,7 @@ pub(super) fn unfit(
 }
 
 /// Refuses options and parts of a schema that nothing can be measured with so far.
-pub(super) fn not_restored(script: &Script, (path, text): (&str, &str), mistakes: &mut Collector<'_>) {
+pub(super) fn not_measurable(script: &Script, (path, text): (&str, &str), mistakes: &mut Collector<'_>) {
     for statement in &script.schema {
         for (option, at) in statement.options() {
             if let Some(why) = kept_table_option(&option) {
