@@ -28,7 +28,7 @@ const COMPILERS_NICE: i32 = -20;
 /// The process, with what holds it to its limits.
 pub(super) struct Fork {
     pub limits: Limits,
-    /// Tables of the data set, which it is asked about.
+    /// Tables and views of the data set, which it is asked about.
     pub tables: Vec<String>,
     /// `None`: it was not started yet.
     pub node: Option<Node>,

@@ -174,9 +174,14 @@ impl Database {
         Ok(if is_cluster { format!("{key}-node-{}-{}", self.index + 1, self.address()) } else { key })
     }
 
-    /// Names of the tables of the data set.
+    /// Names of the tables of the data set, and after them those of its materialised views.
     pub fn tables(&self) -> Vec<String> {
-        self.own.as_ref().map_or_else(|| vec![TABLE.to_owned()], Own::tables)
+        self.own.as_ref().map_or_else(|| vec![TABLE.to_owned()], Own::tables_and_views)
+    }
+
+    /// Whether a table is a materialised view.
+    pub fn is_view(&self, table: &str) -> bool {
+        self.own.as_ref().is_some_and(|own| own.script.views().any(|(view, _)| view == table))
     }
 
     /// This host's node with these directories and this memory: it has all CPUs and no cgroup, and is as the product is

@@ -15,7 +15,7 @@ mod table_options;
 pub use in_force::{is_value, values};
 pub use jvm_option::{jvm_option_name, kept_jvm_option};
 pub use known::{has_key, takes_parameters, versions};
-pub use line::{Line, STORAGE_MODE, compare_versions, has_storage_mode, have_the_same_files};
+pub use line::{Line, STORAGE_MODE, compare_versions, has_attached_indexes, has_storage_mode, have_the_same_files};
 pub use product::KeptOption;
 pub use settings::{
     CHUNK_BYTES, JVM, KEYS_IN_FILES, OPTIONS_IN_FILES, TABLE, USUAL_STRATEGY, YAML, chunk_bytes, compaction_strategy,

@@ -42,6 +42,11 @@ pub fn has_storage_mode(version: &str) -> Option<bool> {
     Line::of(version).map(|line| line >= Line::V5_0)
 }
 
+/// Whether a version has indexes that are attached to SSTables (SAI); one of no line that is known is taken for later.
+pub fn has_attached_indexes(version: &str) -> bool {
+    Line::of(version).is_none_or(|line| line >= Line::V5_0)
+}
+
 /// Whether two versions read and write the same files: releases of one line do. An alpha or beta promises nothing.
 pub fn have_the_same_files(one: &str, other: &str) -> bool {
     let line = Line::of(one);
@@ -87,6 +92,7 @@ mod tests {
         }
         let modes = ["4.1.10", "5.0.9", "3.11.19"].map(has_storage_mode);
         assert_eq!(modes, [Some(false), Some(true), None]);
+        assert_eq!(["4.1.10", "5.0.9", "6.0-alpha2"].map(has_attached_indexes), [false, true, true]);
     }
 
     #[test]

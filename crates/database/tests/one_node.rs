@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 #![allow(clippy::print_stdout, reason = "a test run with --nocapture prints how long each step took")]
 
+#[path = "one_node/indexes.rs"]
+mod indexes;
 #[path = "one_node/nodetool.rs"]
 mod nodetool;
 mod shared;
@@ -111,7 +113,8 @@ fn one_node_from_its_first_start_to_its_death() {
     latencies_are_milliseconds(&node, &distribution, &java);
     samples_count_only_what_exists(&loaded);
     nodetool(&distribution, &java, node.0.config(), &["snapshot", "-t", "monday", "ycsb"]);
-    snapshot::comes_back(&loaded, &node.0, &DATASET, (&first.join("data"), work.path()));
+    snapshot::comes_back(&loaded, (&node.0, versions()[0]), &DATASET, (&first.join("data"), work.path()));
+    indexes::come_back(&loaded, (&node.0, versions()[0]), (&first.join("data"), work.path()));
     a_second_node_on_its_ports_is_refused(&distribution, &java, work.path());
     drop(loaded);
 

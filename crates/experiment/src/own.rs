@@ -57,6 +57,12 @@ impl Own {
         self.script.tables().map(str::to_owned).collect()
     }
 
+    /// Names of all that has files of its own: the tables, then the materialised views.
+    pub fn tables_and_views(&self) -> Vec<String> {
+        let views = self.script.views().map(|(view, _)| view);
+        self.script.tables().chain(views).map(str::to_owned).collect()
+    }
+
     /// The statements of one workload alone, in the order of its shares and with them as weights.
     #[must_use]
     pub fn of_workload(&self, workload: &Definition) -> Self {
@@ -105,11 +111,13 @@ impl Own {
     }
 
     /// Rows of all tables, and bytes of their values: estimates, until the data is there. Of a snapshot the bytes are
-    /// those of its files, the most that one node has to hold.
+    /// those of its files, the most that one node has to hold. A materialised view has at most the bytes of its table
+    /// once more; indexes are not known before they are there.
     pub fn size(&self) -> (f64, f64) {
         let each = self.data.tables.iter().map(|table| {
             let row_bytes = self.row_bytes.get(&table.table).copied().unwrap_or_default();
-            (table.expected_rows(), f64::from(row_bytes))
+            let views = self.script.views().filter(|(_, of)| *of == table.table).count();
+            (table.expected_rows(), f64::from(row_bytes) * (views + 1) as f64)
         });
         let thinned = self.thinned() as f64;
         let (rows, bytes) = each

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Why a table of a CQL file may not have an option.
-pub(crate) use cassandra_model::kept_table_option;
+/// Whether a version of Cassandra has SAI, and why a table of a CQL file may not have an option.
+pub(crate) use cassandra_model::{has_attached_indexes, kept_table_option};
 use product::{Product, Settings, SettingsSection, ShapesFiles, choice};
 use serde::{Deserialize, Serialize};
 

@@ -148,15 +148,59 @@ fn a_mistake_in_the_script_has_its_line_there() {
     let wrong = |script: &str| read_beside(GOOD, script, ReadFor::Anybody).unwrap_err().to_string();
     let named = wrong(&SCRIPT.replace("statement put weight", "statement update weight"));
     assert!(named.contains("shop.cql:") && named.contains("`update` is a kind of operation of YCSB"), "{named}");
-    let view = format!("{SCRIPT}CREATE INDEX by_note ON carts (note);\n");
-    let view = wrong(&view);
-    assert!(view.starts_with("shop.cql:11:") && view.contains("an index cannot be measured so far"), "{view}");
     let reads = wrong(&SCRIPT.replace("read_cart weight 60", "read_cart weight 60 consistency any"));
     assert!(reads.starts_with("shop.cql:4:") && reads.contains("`any` is for writes alone"), "{reads}");
     let three = wrong(&SCRIPT.replace("consistency quorum", "consistency three"));
     let said = "consistency `three` waits for 3 replicas, and a keeps 1: every `put` would fail";
     assert!(three.starts_with("shop.cql:7:") && three.contains(said), "{three}");
     assert!(wrong("-- statement a weight x\nSELECT * FROM carts;\n").starts_with("shop.cql:"));
+}
+
+#[test]
+fn what_of_a_schema_cannot_be_measured_is_refused_with_the_reason() {
+    let sasi = "CUSTOM INDEX ON carts (note) USING 'org.apache.cassandra.index.sasi.SASIIndex'";
+    for (creates, said) in [
+        ("INDEX by_note ON carts (note)", "an index in a hidden table cannot be measured: a node that takes its table"),
+        ("INDEX ON carts (note) USING 'legacy_local_table'", "write USING 'sai' (since Cassandra 5.0)"),
+        (sasi, "SASI cannot be measured: it is experimental"),
+        ("CUSTOM INDEX ON carts (note) USING 'com.shop.Index'", "an index of class com.shop.Index cannot be measured"),
+        ("FUNCTION one () CALLED ON NULL INPUT RETURNS int LANGUAGE java AS 'return 1;'", "run no code of yours"),
+    ] {
+        let refused = read_beside(GOOD, &format!("{SCRIPT}CREATE {creates};\n"), ReadFor::Anybody).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.starts_with("shop.cql:11:") && refused.contains(said), "{creates}: {refused}");
+    }
+}
+
+const INDEX: &str = "CREATE CUSTOM INDEX by_note ON carts (note) USING 'StorageAttachedIndex';\n";
+const VIEW: &str = "CREATE MATERIALIZED VIEW by_amount AS SELECT * FROM carts WHERE amount IS NOT NULL AND \
+                    shopper IS NOT NULL AND item IS NOT NULL PRIMARY KEY (amount, shopper, item);\n";
+
+#[test]
+fn an_index_of_sai_and_a_view_are_of_the_data_set_and_room_is_made_for_the_view() {
+    let read = |more: &str| {
+        let script = format!("{SCRIPT}{more}");
+        read_beside(GOOD, &script, ReadFor::Anybody).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    };
+    let (without, with) = (read(""), read(&format!("{INDEX}{VIEW}")));
+    assert_eq!((with.dataset.records, with.dataset.field_length), (without.dataset.records, 2 * (50 + 64)));
+    let own = with.own.unwrap();
+    assert_ne!(own.identity(), without.own.unwrap().identity());
+    assert_eq!(own.tables(), ["carts"]);
+    assert_eq!(own.tables_and_views(), ["carts", "by_amount"]);
+}
+
+#[test]
+fn an_index_of_sai_is_refused_where_a_configuration_has_a_version_without_it() {
+    let read = |text: &str| read_beside(text, &format!("{SCRIPT}{INDEX}"), ReadFor::Anybody);
+    let volume = "data_volume = { type = \"gp2\", size_gib = 320 }\n";
+    let old = GOOD.replacen(volume, &format!("{volume}database = {{ version = \"4.1.10\" }}\n"), 1);
+    let refused = read(&old).unwrap_err().to_string();
+    let said = "a has Cassandra 4.1.10, and SAI is in 5.0 and later ones";
+    assert!(refused.starts_with("shop.cql:11:") && refused.contains(said), "{refused}");
+    let target = GOOD.replacen("\n[[configuration]]", "\n[target]\nversion = \"4.1.10\"\n\n[[configuration]]", 1);
+    assert!(read(&target).unwrap_err().to_string().contains(said));
+    assert!(read(&target.replace("4.1.10", "6.0-alpha2")).is_ok());
 }
 
 #[test]

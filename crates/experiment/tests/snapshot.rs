@@ -196,6 +196,29 @@ fn a_snapshot_in_a_bucket_is_one_that_a_run_asks_for() {
     assert!(said.contains("a bucket's files are fetched to this machine alone so far"), "{said}");
 }
 
+/// Whoever takes files in builds their indexes of SAI; a view is made of writes.
+#[test]
+fn indexes_of_the_file_go_with_a_snapshot_and_views_do_not() {
+    let read = |more: &str| {
+        let file = |_: &str| Ok(SCRIPT.replacen("-- statement", &format!("{more};\n-- statement"), 1));
+        let schema = CARTS.replace(" (amount);", " (amount) USING 'StorageAttachedIndex';");
+        let snapshot = |_: &DataSetPlace| Ok(Some(found(vec![table("carts", 1)], &[&schema])));
+        let beside = ParseContext { snapshot: &snapshot, ..ParseContext::files(&file) };
+        parse(catalog::Catalog::built_in(), "x.toml", GOOD, &beside, ReadFor::Anybody)
+    };
+    let left_out = |more: &str| {
+        let experiment = read(more).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        experiment.notes.iter().any(|note| note.rule == "snapshot_without_indexes")
+    };
+    assert!(!left_out("CREATE INDEX ON carts (amount) USING 'sai'"));
+    assert!(left_out("CREATE INDEX ON stock (pieces) USING 'sai'"));
+    let view = "CREATE MATERIALIZED VIEW by_item AS SELECT * FROM carts WHERE item IS NOT NULL AND shopper IS NOT NULL \
+                PRIMARY KEY (item, shopper)";
+    let refused = read(view).unwrap_err().to_string();
+    let said = "with the materialised view by_item: it is made of what is written to carts";
+    assert!(refused.starts_with("x.toml:") && refused.contains(said), "{refused}");
+}
+
 #[test]
 fn machines_of_aws_have_it_from_a_store_alone() {
     let aws = format!("{GOOD}\n[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n");

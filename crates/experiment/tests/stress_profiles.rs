@@ -302,7 +302,7 @@ fn a_mistake_of_the_profile_has_its_line_there() {
         (
             index,
             "extra_definitions:\n  - CREATE INDEX ON press.articles (author)\ncolumnspec:",
-            "an index cannot be measured so far",
+            "an index in a hidden table cannot be measured",
         ),
     ] {
         assert!(PRESS.contains(replace));

@@ -581,3 +581,28 @@ fn a_plan_with_a_compaction_beside_own_statements_says_that_and_no_more() {
     let planned = "In each trial: compaction on node 1 at 10 s";
     assert!(said.contains(planned) && !said.contains("acknowledged write"), "{said}");
 }
+
+#[test]
+fn a_plan_names_views_of_ones_own_and_refuses_an_index_that_the_version_lacks() {
+    let lab = Laboratory::new();
+    lab.write(
+        "carts.cql",
+        "CREATE TABLE carts (shopper int PRIMARY KEY, amount int);\n\
+         CREATE MATERIALIZED VIEW by_amount AS SELECT * FROM carts\n\
+         WHERE amount IS NOT NULL AND shopper IS NOT NULL PRIMARY KEY (amount, shopper);\n\
+         CREATE INDEX ON carts (amount) USING 'sai';\n-- statement noted weight 1\n\
+         SELECT * FROM carts WHERE amount = ?;\n",
+    );
+    let text = "name = \"x\"\n[target]\nversion = \"5.0.9\"\n[[configuration]]\nname = \"a\"\n\
+                instance = { vcpus = 1, memory_gib = 2 }\nmemory_limit_gib = 2\n\
+                data_volume = { iops = 500, size_gib = 1 }\n[[workload]]\ncql = \"carts.cql\"\n\
+                [workload.tables.carts]\npartitions = 1000\n[load]\nconcurrency = [1]\nduration_s = 30\n\
+                [provider.local]\nheap_mib = 256\n";
+    lab.write("own.toml", text);
+    let said = one_line(&lab.exits(0, &["plan", "own.toml"]).stdout);
+    assert!(said.contains("carts: 1,000 partitions, 1,000 rows; by_amount: a view of carts;"), "{said}");
+
+    lab.write("own.toml", &text.replace("5.0.9", "4.1.10"));
+    let said = one_line(&lab.exits(2, &["plan", "own.toml"]).stderr);
+    assert!(said.contains("carts.cql:4:1: a has Cassandra 4.1.10, and SAI is in 5.0 and later ones"), "{said}");
+}

@@ -139,7 +139,8 @@ fn own_data_set(plan: &Plan, own: &Own) -> String {
             snapshot.least_found * 100.0
         );
     }
-    let tables: Vec<String> = own.tables().iter().map(|table| of_table(table)).collect();
+    let views = own.script.views().map(|(view, table)| format!("{view}: a view of {table}"));
+    let tables: Vec<String> = own.tables().iter().map(|table| of_table(table)).chain(views).collect();
     format!(
         "Data set of {}: {}; estimated: {} B of values a row, {} in all, at most {} on disk, all data sets written in \
          {}; scale {}",

@@ -58,6 +58,21 @@ fn a_schema_agrees_whatever_its_keyspace_spelling_order_and_options() {
     assert_eq!(agreement.left_out, ["carts_by_amount"], "a run has no index");
 }
 
+/// Its name may be the server's, and its class be written in other words.
+#[test]
+fn an_index_that_the_script_creates_too_is_not_left_out() {
+    let left_out = |own: &str, theirs: &str| {
+        let script = SCRIPT.replace("-- statement", &format!("{own};\n-- statement"));
+        let script = Script::parse(&script, &["one"]).unwrap();
+        script.agreement(&SCHEMA.replace(" ON shop.carts (amount);", theirs)).left_out
+    };
+    let own = "CREATE INDEX ON carts (amount) USING 'sai'";
+    let class = " ON shop.carts (amount) USING 'StorageAttachedIndex';";
+    assert_eq!(left_out(own, class), [""; 0]);
+    assert_eq!(left_out(own, " ON shop.carts (amount);"), ["carts_by_amount"], "another kind");
+    assert_eq!(left_out(own, " ON shop.carts (seen) USING 'sai';"), ["carts_by_amount"], "another column");
+}
+
 #[test]
 fn each_difference_is_named_at_its_line_of_the_snapshot() {
     for (from, to, line, message) in [

@@ -5,7 +5,7 @@
 mod support;
 
 use proptest::prelude::*;
-use statements::{Batch, Creates, Effect, Script, SerialConsistency};
+use statements::{Batch, Creates, Effect, IndexKind, Script, SerialConsistency};
 use support::LEVELS;
 
 const SHOP: &str = r#"-- The shop: a prose comment.
@@ -48,6 +48,7 @@ fn a_file_is_split_into_its_schema_and_its_statements() {
         ]
     );
     assert_eq!(script.tables().collect::<Vec<_>>(), ["cart"]);
+    assert_eq!(script.views().collect::<Vec<_>>(), [("Items", "cart".to_owned())]);
     let statements: Vec<_> = script
         .statements
         .iter()
@@ -73,6 +74,29 @@ fn a_file_is_split_into_its_schema_and_its_statements() {
     assert!((script.share(0) - 40.0 / 47.5).abs() < 1e-12);
     let stored = serde_json::to_string(&script).unwrap();
     assert_eq!(serde_json::from_str::<Script>(&stored).unwrap(), script);
+}
+
+#[test]
+fn an_index_is_of_the_kind_that_stands_after_using() {
+    for (text, kind) in [
+        ("CREATE INDEX ON cart (amount)", Some(IndexKind::HiddenTable)),
+        ("CREATE INDEX ON cart (amount) USING 'legacy_local_table'", Some(IndexKind::HiddenTable)),
+        ("CREATE INDEX ON cart (amount) USING 'sai'", Some(IndexKind::Attached)),
+        ("create index a on cart (amount) using 'SAI' WITH OPTIONS = {'ascii': 'true'}", Some(IndexKind::Attached)),
+        ("CREATE CUSTOM INDEX a ON cart (amount) USING 'StorageAttachedIndex'", Some(IndexKind::Attached)),
+        (
+            "CREATE CUSTOM INDEX a ON cart (amount) USING 'org.apache.cassandra.index.sai.StorageAttachedIndex'",
+            Some(IndexKind::Attached),
+        ),
+        (
+            "CREATE CUSTOM INDEX a ON cart (amount) USING 'org.apache.cassandra.index.sasi.SASIIndex'",
+            Some(IndexKind::Other("org.apache.cassandra.index.sasi.SASIIndex".to_owned())),
+        ),
+        ("CREATE TABLE t (k int PRIMARY KEY) WITH comment = 'USING'", None),
+    ] {
+        let script = Script::parse_schema(&format!("{text};"), &[]).unwrap();
+        assert_eq!(script.schema[0].index(), kind, "{text}");
+    }
 }
 
 #[test]

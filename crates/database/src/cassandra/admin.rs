@@ -45,6 +45,7 @@ const BACKGROUND_POOLS: &[&str] = &[
     "HintsDispatcher",
     "ValidationExecutor",
     "ViewBuildExecutor",
+    "ViewMutationStage",
     "MigrationStage",
 ];
 
@@ -168,7 +169,8 @@ impl Admin {
     }
 
     /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and
-    /// this node has no compaction, flush, hint or other background work, three looks in a row.
+    /// this node has built all indexes and views and has no compaction, flush, hint or other background work, three
+    /// looks in a row.
     pub fn wait_settled(
         &self,
         nodes: u32,
@@ -211,6 +213,7 @@ impl Admin {
         if schemas.len() > 1 {
             reasons.push(format!("{} schema versions", schemas.len()));
         }
+        reasons.extend(self.unbuilt()?);
         for pool in self.rows("SELECT * FROM system_views.thread_pools")? {
             let busy = ["active_tasks", "pending_tasks"].map(|column| number(&pool, column).unwrap_or(0));
             let busy: u64 = busy.iter().sum();

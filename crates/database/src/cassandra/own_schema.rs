@@ -5,8 +5,9 @@ use std::time::Duration;
 use ::statements::{Place, TableRows, Values};
 use experiment::Own;
 use scylla::statement::Statement;
+use scylla::value::CqlValue;
 
-use super::admin::{Admin, AdminError};
+use super::admin::{Admin, AdminError, ViewRow, text};
 use super::schema::keyspace_statement;
 use crate::own::{Encoded, listed, tables_of};
 use crate::plan::Replication;
@@ -32,6 +33,32 @@ impl Admin {
             })?;
         }
         self.wait_schema_agreed(Duration::from_secs(30))
+    }
+
+    /// Indexes of SAI that this node does not answer by yet, and views that it has not built, in words.
+    pub(super) fn unbuilt(&self) -> Result<Vec<String>, AdminError> {
+        let mut unbuilt = Vec::new();
+        let indexes = self.rows("SELECT index_name, kind FROM system_schema.indexes")?;
+        // Those in hidden tables are of other kinds.
+        let attached = indexes.iter().filter(|row| text(row, "kind") == Some("CUSTOM"));
+        let attached: Vec<&str> = attached.filter_map(|row| text(row, "index_name")).collect();
+        if !attached.is_empty() {
+            // Cassandra has this table since 5.0, as it has SAI.
+            let shown = self.rows("SELECT index_name, is_queryable FROM system_views.sai_column_indexes")?;
+            let is_queryable = |row: &&ViewRow| row.get("is_queryable").and_then(CqlValue::as_boolean) == Some(true);
+            let queryable = shown.iter().filter(is_queryable).filter_map(|row| text(row, "index_name"));
+            let queryable: Vec<&str> = queryable.collect();
+            let missing = attached.into_iter().filter(|name| !queryable.contains(name));
+            unbuilt.extend(missing.map(|name| format!("index {name} is not built")));
+        }
+        let views = self.rows("SELECT keyspace_name, view_name FROM system_schema.views")?;
+        if !views.is_empty() {
+            let built = self.rows("SELECT keyspace_name, view_name FROM system.built_views")?;
+            let missing = views.iter().filter(|view| !built.contains(view));
+            let missing = missing.filter_map(|row| text(row, "view_name"));
+            unbuilt.extend(missing.map(|name| format!("view {name} is not built")));
+        }
+        Ok(unbuilt)
     }
 
     /// Of so many rows, spread over each of the user's own tables, how many there are, and how many exist: at

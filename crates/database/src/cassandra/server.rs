@@ -186,7 +186,8 @@ impl Running {
     fn take_in(&self, of: (&str, &str), directories: &[PathBuf], is_foreign: bool) -> Result<(), ServerError> {
         let tables = table_paths(of, directories)?;
         let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
-        Ok(table_service::import_sstables(self.node.management(), of, &tables, is_foreign)?)
+        let node = (self.node.management(), self.software.0.0.version.as_str());
+        Ok(table_service::import_sstables(node, of, &tables, is_foreign)?)
     }
 }
 

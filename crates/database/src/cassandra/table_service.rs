@@ -71,10 +71,12 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 }
 
 /// Takes the SSTables in these directories into a table, as `nodetool import --keep-level --keep-repaired --no-verify
-/// --no-tokens` does: their files are moved. Returns when reads see them.
+/// --no-tokens` does: their files are moved. Returns when reads see them. Since 5.0 `--require-index-components
+/// --no-index-validation`, too: files of SAI's indexes must be among them, so that nothing is built, and are not read.
 ///
 /// Those that another cluster has written (`is_foreign`) it takes as `nodetool import --no-tokens` does: they are read
-/// for damage first, and which of them were repaired, or had which level, is forgotten. Rows of other nodes come with
+/// for damage first, and which of them were repaired, or had which level, is forgotten; files of indexes are left behind,
+/// and built here. Rows of other nodes come with
 /// them: see [`clean_up`]. Asked to check tokens, a node would take no part of a directory that has a row of another
 /// node, rather than its own rows of it (`SSTableImporter.verifySSTableForImport`). Each SSTable has a new name there
 /// (`ColumnFamilyStore.getUniqueDescriptorFor`), so that equal names in several directories do no harm.
@@ -82,23 +84,19 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 /// # Errors
 /// As [`compact_keyspace`]; a directory whose SSTables the node does not take.
 pub fn import_sstables(
-    node: &Management,
+    (node, version): (&Management, &str),
     (keyspace, table): (&str, &str),
     directories: &[&str],
     is_foreign: bool,
 ) -> Result<(), JmxError> {
     let bean = format!("org.apache.cassandra.db:type=Tables,keyspace={keyspace},table={table}");
-    // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy)
-    let with = [
-        Argument::Set(directories),
-        Argument::Flag(is_foreign),
-        Argument::Flag(is_foreign),
-        Argument::Flag(is_foreign),
-        Argument::Flag(false),
-        Argument::Flag(true),
-        Argument::Flag(false),
-        Argument::Flag(false),
-    ];
+    // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy), and since
+    // 5.0 (fail where a file of an index is missing, validate what indexes have).
+    let usual = [is_foreign, is_foreign, is_foreign, false, true, false, false];
+    let of_indexes: &[bool] =
+        if !is_foreign && cassandra_model::has_attached_indexes(version) { &[true, false] } else { &[] };
+    let flags = usual.iter().chain(of_indexes).map(|flag| Argument::Flag(*flag));
+    let with: Vec<Argument<'_>> = std::iter::once(Argument::Set(directories)).chain(flags).collect();
     let mut connection = Jmx::connect(node, if is_foreign { A_COMPACTION } else { A_FLUSH })?;
     let Value::Object(refused) = connection.invoke(&bean, "importNewSSTables", &with)? else {
         return Ok(());

@@ -15,6 +15,7 @@
 //! | `auto_bootstrap` | true | false | nodes start together and empty, or from a snapshot; nothing to stream |
 //! | `initial_token` | none | evenly spaced | random tokens give each node another share of the data at every run |
 //! | `storage_compatibility_mode` | CASSANDRA_4 | NONE | a new cluster has no older nodes to write for |
+//! | `materialized_views_enabled` | false | true | schemas of the user's own may have views |
 //! | `auto_snapshot` | true | false | a dropped or truncated table would keep its space on a volume of limited size |
 //! | `hints_flush_period` | 10 s | 0.1 s for one node | nothing is allocated within a trial (below) |
 //! | `key_cache_size` | 1/20 heap, at most 100 MiB | in a 1:N model 1/N of that of the full heap | see below |
@@ -148,6 +149,7 @@ fn settings(config: &NodeConfig, version: &str) -> Vec<(String, String)> {
     set("concurrent_writes", (8 * cpus).clamp(16, 128).to_string());
     set("concurrent_counter_writes", "32".into());
     set("concurrent_materialized_view_writes", "32".into());
+    set("materialized_views_enabled", "true".into());
     set("column_index_size", "4KiB".into());
     set("column_index_cache_size", "2KiB".into());
     set("sstable", "{selected_format: big}".into());

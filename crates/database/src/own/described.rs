@@ -6,15 +6,19 @@ use scylla::cluster::metadata::{self, CollectionType, ColumnKind, ColumnType, Na
 use scylla::frame::response::result::ColumnSpec;
 use scylla::statement::prepared::PreparedStatement;
 
-/// The tables of a keyspace, by name, as a session knows them that has fetched its whole schema.
+/// The tables and views of a keyspace, by name, as a session knows them that has fetched its whole schema.
 ///
 /// # Errors
 /// It does not know the keyspace, or a column has a type that nobody here knows.
 pub(crate) fn tables_of(session: &Session, keyspace: &str) -> Result<Vec<Table>, String> {
     let state = session.get_cluster_state();
     let of = state.get_keyspace(keyspace).ok_or_else(|| format!("the server has no keyspace {keyspace}"))?;
-    let mut tables: Vec<Table> =
-        of.tables.iter().map(|(name, described)| table(name, described)).collect::<Result<_, _>>()?;
+    let views = of.views.iter().map(|(name, view)| {
+        let view_of = Some(view.base_table_name.clone());
+        table(name, &view.view_metadata).map(|described| Table { view_of, ..described })
+    });
+    let tables = of.tables.iter().map(|(name, described)| table(name, described));
+    let mut tables: Vec<Table> = tables.chain(views).collect::<Result<_, String>>()?;
     tables.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(tables)
 }

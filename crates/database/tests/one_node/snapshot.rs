@@ -16,7 +16,7 @@ const TABLE: &str = "CREATE TABLE usertable (y_id text PRIMARY KEY, field0 text,
 const TRIED: u32 = 5;
 
 /// The only directory in a directory whose name begins so.
-fn only(directory: &Path, beginning: &str) -> PathBuf {
+pub fn only(directory: &Path, beginning: &str) -> PathBuf {
     let all = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let mut found = all.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(beginning));
     let first = found.next().unwrap();
@@ -25,7 +25,12 @@ fn only(directory: &Path, beginning: &str) -> PathBuf {
 }
 
 /// `data` has a snapshot `monday` of its table beside its own files; `work` is for what is copied.
-pub fn comes_back(admin: &Admin, node: &Node, dataset: &Dataset, (data, work): (&Path, &Path)) {
+pub fn comes_back(
+    admin: &Admin,
+    (node, version): (&Node, &str),
+    dataset: &Dataset,
+    (data, work): (&Path, &Path),
+) {
     let refused = TableSnapshot::read(data).unwrap_err();
     assert!(refused.contains("has files of a running node beside a snapshot"), "{refused}");
     let table = only(&data.join("ycsb"), "usertable-");
@@ -52,7 +57,7 @@ pub fn comes_back(admin: &Admin, node: &Node, dataset: &Dataset, (data, work): (
     let [place] = places.as_slice() else { panic!("{places:?}") };
     let directory = only(&place.join("again"), "usertable-");
     let management = node.management();
-    import_sstables(management, ("again", "usertable"), &[directory.to_str().unwrap()], true).unwrap();
+    import_sstables((management, version), ("again", "usertable"), &[directory.to_str().unwrap()], true).unwrap();
     clean_up(management, "again").unwrap();
     flush_and_compact(management, "again").unwrap();
     let counted = |keyspace: &str| admin.count_rows(keyspace, tables).unwrap().remove(0).rows;

@@ -175,6 +175,7 @@ fn check(
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);
     if let Some(own) = &own {
         consistency::reachable_by_own(own, &configurations, beside.file, mistakes);
+        own_data::indexes_of_versions(own, (target.as_ref(), &configurations), beside.file, mistakes);
     }
     let all: Option<Vec<Definition>> = workloads.iter().cloned().collect();
     let objective = objective::objective(file.objective.as_ref(), all.as_deref(), mistakes);

@@ -8,7 +8,7 @@ use statements::{Data, Effect, Generator, RowChoice, Script, StatementData, Tabl
 
 use super::beside::ReadFile;
 use super::own_data::{
-    MOST_PARTITIONS, PROFILE_ENDINGS, called, is_profile, names_of_statements, not_restored, population, row_bytes,
+    MOST_PARTITIONS, PROFILE_ENDINGS, called, is_profile, names_of_statements, not_measurable, population, row_bytes,
     sound, statement, unfit, unstated_texts,
 };
 use super::{own_values, stress};
@@ -114,7 +114,7 @@ pub(super) fn first(
         .collect();
     let script = script?;
     match language {
-        Language::Cql => not_restored(&script, (path, &text), mistakes),
+        Language::Cql => not_measurable(&script, (path, &text), mistakes),
         Language::Sql => stands_in_sql(raw, mistakes),
     }
     names_of_statements(&script, (path, &text), mistakes);

@@ -6,15 +6,16 @@ use std::ops::Range;
 
 use ::workload::StatementName;
 use statements::{
-    At, Creates, Data, Generator, Population, RowChoice, SchemaStatement, Script, StatementData, TableData,
+    At, Creates, Data, Generator, IndexKind, Population, RowChoice, SchemaStatement, Script, StatementData, TableData,
     USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES, Unfit, stress_statement,
 };
 
+use super::beside::ReadFile;
 use super::workload;
 use crate::mistakes::Collector;
-use crate::products::kept_table_option;
-use crate::raw;
+use crate::products::{has_attached_indexes, kept_table_option};
 use crate::spanned::{Form, Spanned};
+use crate::{Configuration, Own, Target, raw};
 
 /// Most partitions of a table.
 pub(super) const MOST_PARTITIONS: i64 = 1_000_000_000_000;
@@ -56,24 +57,66 @@ pub(super) fn unfit(
     }
 }
 
-/// Refuses what no data set is restored with between trials so far.
-pub(super) fn not_restored(script: &Script, (path, text): (&str, &str), mistakes: &mut Collector<'_>) {
+/// Refuses options and parts of a schema that nothing can be measured with so far.
+pub(super) fn not_measurable(script: &Script, (path, text): (&str, &str), mistakes: &mut Collector<'_>) {
     for statement in &script.schema {
         for (option, at) in statement.options() {
             if let Some(why) = kept_table_option(&option) {
                 mistakes.add_in(path, text, line(text, at), format!("{option}: {why}"), "remove it");
             }
         }
-        let what = match statement.creates {
-            Creates::Table | Creates::Type | Creates::Change => continue,
-            Creates::Index => "an index",
-            Creates::View => "a materialised view",
-            Creates::Function => "a function",
-            Creates::Aggregate => "an aggregate",
-        };
-        let message = format!("{what} cannot be measured so far: iopslab restores tables alone between trials");
-        mistakes.add_in(path, text, line(text, statement.line), message, "leave it out, and what asks for it");
+        if let Some((message, help)) = cannot_be(statement) {
+            mistakes.add_in(path, text, line(text, statement.line), message, help);
+        }
     }
+}
+
+/// Why what a statement creates cannot be measured, and what to do instead; `None`: it can be.
+fn cannot_be(statement: &SchemaStatement) -> Option<(String, &'static str)> {
+    const LEAVE_OUT: &str = "leave it out, and what asks for it";
+    let of_code = |what: &str| {
+        let message = format!("{what} cannot be measured so far: nodes run no code of yours");
+        Some((message, LEAVE_OUT))
+    };
+    match statement.creates {
+        Creates::Table | Creates::Type | Creates::View | Creates::Change => None,
+        Creates::Function => of_code("a function"),
+        Creates::Aggregate => of_code("an aggregate"),
+        Creates::Index => match statement.index()? {
+            IndexKind::Attached => None,
+            // `SecondaryIndexManager.handleNotification`: by what `nodetool import` adds.
+            IndexKind::HiddenTable => {
+                let why = "a node that takes its table in again reads all of it and makes the index anew";
+                let help = "write USING 'sai' (since Cassandra 5.0), or leave it out, and what asks for it";
+                Some((format!("an index in a hidden table cannot be measured: {why}"), help))
+            }
+            IndexKind::Other(class) if class.to_ascii_lowercase().contains("sasi") => {
+                let why = "it is experimental, and nodes are started without sasi_indexes_enabled";
+                Some((format!("an index of SASI cannot be measured: {why}"), LEAVE_OUT))
+            }
+            IndexKind::Other(class) => of_code(&format!("an index of class {class}")),
+        },
+    }
+}
+
+/// Refuses an index of SAI where the database of a configuration has none, at the index's line.
+pub(super) fn indexes_of_versions(
+    own: &Own,
+    (target, configurations): (Option<&Target>, &[Option<Configuration>]),
+    read_file: ReadFile<'_>,
+    mistakes: &mut Collector<'_>,
+) {
+    let attached = own.script.schema.iter().find(|statement| statement.index() == Some(IndexKind::Attached));
+    let (Some(index), Some(usual)) = (attached, target.and_then(|target| target.database.version())) else { return };
+    let version = |configuration: &Configuration| configuration.version.clone().unwrap_or_else(|| usual.to_owned());
+    let has_none = |configuration: &&Configuration| !has_attached_indexes(&version(configuration));
+    let Some(configuration) = configurations.iter().flatten().find(has_none) else { return };
+    // It was read before.
+    let Ok(text) = read_file(&own.file) else { return };
+    let (name, version) = (&configuration.name, version(configuration));
+    let message = format!("{name} has Cassandra {version}, and SAI is in 5.0 and later ones");
+    let help = "leave the index out, and what asks for it, or state a later version";
+    mistakes.add_in(&own.file, &text, line(&text, index.line), message, help);
 }
 
 /// Refuses names that no kind of operation can have.

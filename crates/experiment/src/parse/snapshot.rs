@@ -58,6 +58,13 @@ pub(super) fn check(
         }
     };
     let Some(own) = own else { return };
+    if let Some((view, table)) = own.script.views().next() {
+        let message = format!(
+            "snapshot = \"{given}\" with the materialised view {view}: it is made of what is written to {table}, and \
+             files that are taken in are not written"
+        );
+        mistakes.add(given.span(), message, format!("leave {view} out of {}, and what asks for it", own.file));
+    }
     agrees(&found, own, given, mistakes);
     let created = own.tables();
     let (tables, others): (Vec<_>, Vec<_>) = found.tables.into_iter().partition(|table| created.contains(&table.name));
@@ -118,7 +125,7 @@ fn agrees(found: &FoundSnapshot, own: &Own, given: &Spanned<String>, mistakes: &
         }
         if !agreement.left_out.is_empty() {
             let message = format!("{path} has {}, which a run has not", agreement.left_out.join(", "));
-            let advice = "iopslab restores tables alone: writes cost less here than there";
+            let advice = "Writes cost less here than there; indexes of SAI can be created in the file of cql";
             mistakes.notes.push(Note::new("snapshot_without_indexes", message, advice));
         }
         described.extend(agreement.tables);

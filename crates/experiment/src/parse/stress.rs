@@ -9,7 +9,8 @@ use std::ops::Range;
 use statements::{Data, StatementData, StressProfile, parse_stress, stress_operations, stress_statement};
 
 use super::own_data::{
-    MOST_PARTITIONS, names_of_statements, not_restored, population, row_bytes, sound, statement, unfit, unstated_texts,
+    MOST_PARTITIONS, names_of_statements, not_measurable, population, row_bytes, sound, statement, unfit,
+    unstated_texts,
 };
 use crate::mistakes::{Collector, choice};
 use crate::spanned::{Spanned, place};
@@ -63,7 +64,7 @@ pub(super) fn first(
             "state `partitions` with its table, or a smaller `population` in the profile",
         );
     }
-    not_restored(&script, (path, text), mistakes);
+    not_measurable(&script, (path, text), mistakes);
     names_of_statements(&script, (path, text), mistakes);
     match chosen {
         Some(chosen) => table.population = chosen,

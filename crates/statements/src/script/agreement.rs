@@ -5,6 +5,7 @@
 //! snapshot are read by the schema that a run creates, so that the two have to have the same columns, types and keys.
 //! Options (compaction, compression) may differ: a data set is compacted before it is kept, by those of the script.
 
+use super::index;
 use super::names::last_of_name;
 use super::schema::{Creates, SchemaStatement, nesting, schema_of_server};
 use super::tokens::{Kind, Token, tokens};
@@ -15,7 +16,7 @@ use crate::mistake::Mistake;
 pub struct Agreement {
     /// Tables of the script that it has.
     pub tables: Vec<String>,
-    /// Indexes and views of these tables, which a run does not have.
+    /// Indexes and views of these tables that the script does not create.
     pub left_out: Vec<String>,
     /// Where it is otherwise than the script, at its lines.
     pub disagreements: Vec<Mistake>,
@@ -61,7 +62,8 @@ pub(super) fn agreement(script: &[SchemaStatement], schema: &str) -> Agreement {
                 let source = if creates == Creates::Index { "ON" } else { "FROM" };
                 let Some(on) = statement.iter().position(|token| token.is(source)) else { continue };
                 let table = last_of_name(statement, on + 1).map(|at| statement[at].name());
-                if table.is_some_and(|table| own(Creates::Table, &table).is_some()) {
+                let is_ours = table.is_some_and(|table| own(Creates::Table, &table).is_some());
+                if is_ours && !script.iter().any(|own| is_index(own, statement)) {
                     agreement.left_out.push(named);
                 }
             }
@@ -80,6 +82,18 @@ pub(super) fn agreement(script: &[SchemaStatement], schema: &str) -> Agreement {
 
 fn changes(script: &[SchemaStatement]) -> impl Iterator<Item = &SchemaStatement> {
     script.iter().filter(|own| own.creates == Creates::Change)
+}
+
+/// Whether a statement of the script creates an index of the same kind of the same columns.
+fn is_index(own: &SchemaStatement, theirs: &[Token<'_>]) -> bool {
+    own.index() == Some(index::kind(theirs)) && indexed(&own.tokens()) == indexed(theirs)
+}
+
+/// What an index is of, in one spelling: the table and the columns.
+fn indexed(tokens: &[Token<'_>]) -> String {
+    let end = tokens.iter().position(|token| token.is_any(&["USING", "WITH"])).unwrap_or(tokens.len());
+    let on = tokens[..end].iter().position(|token| token.is("ON")).map_or(end, |on| on + 1);
+    words(&tokens[on..end])
 }
 
 fn at(token: &Token<'_>, message: String) -> Mistake {

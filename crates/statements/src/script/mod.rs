@@ -25,6 +25,7 @@
 mod agreement;
 mod asked;
 mod directive;
+mod index;
 mod names;
 mod recorded;
 mod schema;
@@ -40,6 +41,7 @@ pub(crate) mod tokens;
 pub use agreement::Agreement;
 pub use asked::Asked;
 pub use directive::SerialConsistency;
+pub use index::IndexKind;
 pub use recorded::Recorded;
 pub use schema::{Creates, SchemaStatement};
 pub use sent::{Sql, SqlMarker, SqlStep};
@@ -148,6 +150,12 @@ impl Script {
     pub fn tables(&self) -> impl Iterator<Item = &str> {
         let tables = self.schema.iter().filter(|statement| statement.creates == Creates::Table);
         tables.map(|statement| statement.name.as_str())
+    }
+
+    /// The materialised views that the schema creates, in its order, each with the table that it is of.
+    pub fn views(&self) -> impl Iterator<Item = (&str, String)> {
+        let views = self.schema.iter().filter(|statement| statement.creates == Creates::View);
+        views.map(|statement| (statement.name.as_str(), statement.source()))
     }
 }
 

@@ -106,6 +106,13 @@ impl SchemaStatement {
         names.filter(|name| !of_key.contains(name)).collect()
     }
 
+    /// Of a materialised view: the table that it is of, as the server spells it.
+    pub(super) fn source(&self) -> String {
+        let tokens = self.tokens();
+        let from = tokens.iter().position(|token| token.is("FROM"));
+        from.and_then(|from| tokens.get(from + 1)).map(Token::name).unwrap_or_default()
+    }
+
     /// Of its text, without comments.
     pub(super) fn tokens(&self) -> Vec<Token<'_>> {
         // The file that it is of was read so already.
