@@ -133,6 +133,16 @@ fn dse_2017_has_five_mixes_on_two_volumes() {
     assert_eq!((plan.workloads.len(), plan.cells.len()), (5, 2 * 5));
 }
 
+/// 57 % and 36 % of some 690 MiB of data on m2.4xlarge, 10 % on hi1.4xlarge, and one process that serves all three.
+#[test]
+fn netflix_2012_has_the_share_of_its_data_in_memory_that_each_fleet_had() {
+    let experiment = example("netflix-2012.toml");
+    let plan = plan(&experiment);
+    assert_eq!((plan.cells.len(), plan.trials.len(), plan.processes.len()), (6, 18, 1));
+    let page_cache_mib: Vec<u64> = setups(&experiment).iter().map(|s| s.page_cache_budget_bytes >> 20).collect();
+    assert_eq!(page_cache_mib, [393, 248, 68]);
+}
+
 /// A profile of cassandra-stress: a million partitions of ten rows at 1:16, and its operations by the names in reports.
 #[test]
 fn stress_asks_the_operations_of_its_profile_of_two_volumes() {
