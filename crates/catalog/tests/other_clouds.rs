@@ -121,8 +121,8 @@ fn what_no_source_allows_is_refused_with_what_is_known() {
     assert_eq!(
         not_attached("gcp:n2-standard-16+hyperdisk-balanced:2000:12000:400").to_string(),
         "no limits of hyperdisk-balanced volumes on gcp:n2-standard-16 are known: Google offers them there through its \
-         account teams alone, and no source states what they get; known there: pd-balanced, pd-ssd; nearest machine type that \
-         takes hyperdisk-balanced: gcp:c4d-standard-16"
+         account teams alone, and no source states what they get; known there: pd-balanced, pd-ssd; nearest machine \
+         type that takes hyperdisk-balanced: gcp:c4d-standard-16"
     );
     for (asked, part) in [
         ("gcp:c3-highmem-22+hyperdisk-balanced:500", "were not found; known there: pd-balanced, pd-ssd; nearest"),

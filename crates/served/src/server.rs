@@ -162,7 +162,7 @@ impl Server {
         }
     }
 
-    /// What a volume counts of itself since it is served: 4,096 bytes in the form of the log page 0xD0 of EBS's volumes.
+    /// What a volume counts of itself since it is served: 4,096 bytes in the form of the log page 0xD0 of EBS.
     ///
     /// # Errors
     /// When it is not served.

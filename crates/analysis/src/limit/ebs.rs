@@ -1,4 +1,4 @@
-//! At which limits a volume is taken to be in each window, in the terms in which Amazon EBS counts, and the server of an
+//! At which limits a volume is taken to be in each window, in the terms in which Amazon EBS counts, and who serves an
 //! emulated one.
 
 use evidence::VolumeFacts;

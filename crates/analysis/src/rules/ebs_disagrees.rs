@@ -1,9 +1,9 @@
 //! Do a volume's own counters say of its limits what we say of them?
 //!
 //! We take a volume to be at a limit by what it did and what is stated of it. Amazon EBS counts the time in which more
-//! was asked of it than it gives, or than its instance lets through, and so does the server of an emulated volume. Where
-//! the two differ, something else is attached than what is stated, other volumes use the same path, this machine is what
-//! holds an emulated volume back, or the limit lies elsewhere than we say.
+//! was asked of it than it gives, or than its instance lets through, and so does who serves an emulated volume. Where
+//! the two differ, something else is attached than what is stated, other volumes use the same path, this machine holds
+//! an emulated volume back, or the limit lies elsewhere than we say.
 
 use experiment::{Setup, Setups, VolumeRole};
 use serde::{Deserialize, Serialize};
