@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use catalog::MIB;
-use evidence::VolumeFigures;
+use evidence::HostSample;
 use experiment::{Burst, ByteBurst, MachineStorage, ServedAs, VolumeRole, VolumeSetup};
 use process::machine;
 use storage::{Disk, Ledger, LedgerItem, LoopVolume, ServedGauge, StorageError, VolumeServer, io_error};
@@ -153,8 +153,11 @@ impl Served {
     ///
     /// # Errors
     /// When the server is lost: the volume answers with errors then.
-    pub fn note(&self, figures: &mut VolumeFigures) -> Result<(), StorageError> {
+    pub fn note(&self, sample: &mut HostSample) -> Result<(), StorageError> {
         let counts = self.gauge.counts()?;
+        let own = monitor::ebs_figures(&self.gauge.log_page()?);
+        sample.ebs.extend(own.map(|own| (self.role, own)));
+        let figures = sample.volumes.entry(self.role).or_default();
         figures.disk_floor_s = Some(counts.disk_floor_s);
         figures.cpu_floor_s = Some(counts.cpu_floor_s);
         figures.server_cpu_s = Some(counts.server_cpu_s);

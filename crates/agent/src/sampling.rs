@@ -34,8 +34,7 @@ pub(super) fn watch(
     let mut database = Asked::of(metrics);
     let annotate = move |sample: &mut HostSample| {
         for volume in &served {
-            let noted = volume.note(sample.volumes.entry(volume.role).or_default());
-            if let Err(error) = noted {
+            if let Err(error) = volume.note(sample) {
                 with(&found_lost, |lost| *lost = Some(error.to_string()));
             }
         }

@@ -156,7 +156,7 @@ pub struct WindowRates {
     pub credits_fell: Vec<f64>,
     /// The same of a bucket of bytes.
     pub byte_credits_fell: Vec<f64>,
-    /// Time above its limits, as Amazon EBS counts it; empty where it is no volume of EBS that says so.
+    /// Time above its limits, as the volume counts it: one of Amazon EBS, or a served one; empty where none does.
     pub ebs_exceeded: Vec<EbsExceeded>,
 }
 

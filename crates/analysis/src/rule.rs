@@ -160,7 +160,7 @@ rules! {
     EmulationOffLimit(crate::rules::emulation_off_limit::EmulationOffLimit) "emulation_off_limit" Suspect,
     /// A served volume was slower than its model. A doubt: this machine was measured instead.
     EmulationFloor(crate::rules::emulation_floor::EmulationFloor) "emulation_floor" Suspect,
-    /// Amazon EBS's own counters have a volume at other limits than we have it. A doubt: what was measured is what this
+    /// A volume's own counters have it at other limits than we have it. A doubt: what was measured is what this
     /// volume gave, but what is said to limit it may not be what does.
     EbsDisagrees(crate::rules::ebs_disagrees::EbsDisagrees) "ebs_disagrees" Suspect,
     /// One of several data volumes does more than another, or takes longer. Not a doubt: it is what this

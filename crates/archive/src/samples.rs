@@ -22,12 +22,13 @@ use reported::Reports;
 
 use crate::{Result, RunError};
 
-/// Most rows times columns: two days of a host with two volumes. More is not taken into memory.
-const MOST_VALUES: usize = 1 << 24;
+/// Most rows times columns: two days of a host with two volumes that count for themselves. More is not taken into
+/// memory.
+const MOST_VALUES: usize = 1 << 25;
 /// Columns of a host with the usual two volumes. A row becomes a sample with room for all of these figures, however few
 /// columns its file has.
 const USUAL_COLUMNS: usize = 2 + HostFigures::FIELDS.len() + 2 * VolumeFigures::FIELDS.len();
-/// The same of what EBS counts of two volumes, where a file has any of it.
+/// The same of what two volumes count for themselves, where a file has any of it.
 const EBS_COLUMNS: usize = 2 * EbsFigures::FIELDS.len();
 /// Least bytes of a row: its time.
 const ROW_BYTES: u64 = size_of::<f64>() as u64;
@@ -217,8 +218,8 @@ mod tests {
         assert!(refused(equal).contains("262144 rows do not fit into it"));
 
         // Each with a time of its own, and nothing else: a sample has room for all figures.
-        let narrow = file(&["t_s"], (0..300_000).map(f64::from));
-        assert!(refused(narrow).contains("more than 16777216 values"));
+        let narrow = file(&["t_s"], (0..600_000).map(f64::from));
+        assert!(refused(narrow).contains("more than 33554432 values"));
 
         let few = || file(&["t_s", "unix_ms"], (0..1_000).map(f64::from));
         assert_eq!(decode(Path::new(PATH), few(), 1_000).unwrap().len(), 1_000);

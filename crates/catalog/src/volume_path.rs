@@ -1,6 +1,6 @@
 //! What a machine type lets through to volumes of a type, where that depends on the type: on Google Cloud and Azure.
 
-use crate::{Cloud, InstanceType, VolumeType};
+use crate::{Catalog, Cloud, InstanceType, VolumeType};
 
 /// Volumes that a machine type is not known to take.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,8 +14,8 @@ pub enum NotAttached {
     )]
     OtherCloud { instance: String, kind: VolumeType },
     /// Without limits.
-    #[error("no limits of {kind} volumes on {instance} are known{}", known_there(.known))]
-    NoPath { instance: String, kind: VolumeType, known: Vec<String> },
+    #[error("no limits of {kind} volumes on {instance} are known{}", instead(.instance, .kind, .known, .nearest))]
+    NoPath { instance: String, kind: VolumeType, known: Vec<String>, nearest: Option<String> },
     /// Of several types, each with a path of its own.
     #[error(
         "{instance} lets through other limits to {one} than to {other} volumes, and what it lets through to both \
@@ -48,14 +48,50 @@ fn label_of(instance: &str) -> &'static str {
     Cloud::of(instance).label()
 }
 
-fn known_there(known: &[String]) -> String {
-    if known.is_empty() { String::new() } else { format!("; known there: {}", known.join(", ")) }
+/// Why no limits are known, where a source says so, and what is known instead.
+fn instead(instance: &str, kind: &VolumeType, known: &[String], nearest: &Option<String>) -> String {
+    let mut words = said(instance, *kind).map(|said| format!(": {said}")).unwrap_or_default();
+    if !known.is_empty() {
+        words += &format!("; known there: {}", known.join(", "));
+    }
+    if let Some(nearest) = nearest {
+        words += &format!("; nearest machine type that takes {kind}: {nearest}");
+    }
+    words
+}
+
+/// What Google says of a type of volume on a series whose limits are not known: Compute Engine, "Google Cloud Hyperdisk
+/// overview", "Machine series support for Hyperdisk" (2026-08-26), and of C4D "General-purpose machine family".
+fn said(instance: &str, kind: VolumeType) -> Option<&'static str> {
+    let (_, name) = instance.split_once(':').filter(|_| Cloud::of(instance) == Cloud::Google)?;
+    match (name.split('-').next()?, kind) {
+        ("n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => {
+            Some("Google offers them there through its account teams alone, and no source states what they get")
+        }
+        ("c3" | "c3d" | "z3", VolumeType::HyperdiskBalanced) => {
+            Some("Google offers them there, but its limits by machine type were not found")
+        }
+        ("c4d", VolumeType::PdBalanced | VolumeType::PdSsd) => Some("C4D takes no Persistent Disk"),
+        _ => None,
+    }
 }
 
 impl InstanceType {
     /// Who offers it.
     pub fn cloud(&self) -> Cloud {
         Cloud::of(&self.name)
+    }
+
+    /// The type of this cloud that is known to take such volumes and differs least in vCPUs and memory.
+    fn nearest_with(&self, kind: VolumeType) -> Option<&'static Self> {
+        let apart = |other: &Self| {
+            let vcpus = f64::from(other.vcpus) / f64::from(self.vcpus);
+            vcpus.ln().abs() + (other.memory_gib / self.memory_gib).ln().abs()
+        };
+        let all = Catalog::built_in().instances().iter();
+        let takes =
+            |other: &&Self| other.cloud() == self.cloud() && other.paths.iter().any(|path| path.kinds.contains(&kind));
+        all.filter(takes).min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
 
     /// The type as volumes of these types (one entry for each volume) find it: with the path that they have.
@@ -79,7 +115,8 @@ impl InstanceType {
         let path_of = |kind: VolumeType| {
             let known = || self.paths.iter().flat_map(|path| &path.kinds).map(VolumeType::to_string).collect();
             let found = self.paths.iter().find(|path| path.kinds.contains(&kind));
-            found.ok_or_else(|| NotAttached::NoPath { instance: instance(), kind, known: known() })
+            let nearest = || self.nearest_with(kind).map(|machine| machine.name.clone());
+            found.ok_or_else(|| NotAttached::NoPath { instance: instance(), kind, known: known(), nearest: nearest() })
         };
         let path = path_of(*first)?;
         for kind in kinds {

@@ -147,7 +147,8 @@ figures! {
 
 figures! {
     /// What Amazon EBS counts of a volume itself, since the volume was attached: the log page 0xD0 of its NVMe device
-    /// (EBS user guide, "Amazon EBS detailed performance statistics", seen 2026-11-26). Only the latency histogram has
+    /// (EBS user guide, "Amazon EBS detailed performance statistics", seen 2026-11-26); of a served volume what its
+    /// server counts in the same way. Only the latency histogram has
     /// buckets of 32 bits, so that what is within so many microseconds goes back by 2^32 where one overflows.
     EbsFigures {
         /// Read requests completed, as EBS counts them.

@@ -14,7 +14,7 @@ impl Instance {
 }
 
 impl Configuration {
-    /// The configuration as its volumes are attached in a run: Terraform's provider (5.100) cannot say to which card,
+    /// The configuration as its volumes are attached in a run: Terraform's provider (5 and 6) cannot say to which card,
     /// so that on AWS all are on the first.
     pub(crate) fn attached_for(&self, experiment: &Experiment) -> Cow<'_, Self> {
         let Some(cards) = self.instance.ebs_cards.filter(|_| matches!(experiment.place, Place::Bought(_))) else {

@@ -358,7 +358,7 @@ fn cards_on_aws(configuration: &Configuration) -> Option<Note> {
             configuration.instance.label, cards.count
         );
         let message = Sentence::about(&configuration.name, words);
-        let advice = "Terraform's AWS provider 5.100 has no such attribute; \
+        let advice = "Terraform's AWS provider, 5 and 6, has no such attribute; \
                       the rest of the path is paid and not measured there";
         Note::new("ebs_card_not_set", message, advice).only(Provider::Aws).with([("card_iops", one)])
     })

@@ -17,6 +17,7 @@ mod ticker;
 
 pub use cgroup::CgroupFiles;
 pub use compilers::{CompilerMeter, compiler_thread_ids};
+pub use ebs::ebs_figures;
 pub use environment::{environment, memory_bytes};
 pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};
 pub use others::OthersWatch;

@@ -13,6 +13,7 @@ mod channel;
 mod error;
 mod fuse;
 mod orders;
+mod page;
 mod run;
 mod server;
 mod workers;

@@ -51,6 +51,11 @@ pub enum Order {
         /// Of which volume.
         name: String,
     },
+    /// Tell what a volume counts of itself, as EBS's volumes do.
+    LogPage {
+        /// Which.
+        name: String,
+    },
 }
 
 /// An answer.
@@ -68,6 +73,11 @@ pub enum Reply {
     Done,
     /// What was done so far.
     Counted(Counts),
+    /// The page, in words of 64 bits.
+    LogPage {
+        /// Little-endian on the page.
+        words: Vec<u64>,
+    },
     /// It cannot be done.
     Refused {
         /// Why.

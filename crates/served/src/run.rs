@@ -19,6 +19,7 @@ use crate::channel::{Channel, Received};
 use crate::error::{Result, ServedError, io_error};
 use crate::fuse::{self, BEFORE_WRITE, Errno, FuseOperation, LARGEST};
 use crate::orders::{Counts, Hardening, Order, Reply};
+use crate::page::Latencies;
 use crate::workers::{Finished, Slot, Work, Workers};
 
 /// Writes up to this size are copied, so that the large block they came in can be used again.
@@ -74,6 +75,7 @@ struct ServedVolume {
     name: String,
     channel: Option<Channel>,
     counts: Counts,
+    latencies: Latencies,
     since_s: f64,
     /// Requests that wait for the host's disk though they are due, and since when there are any.
     awaited: u64,
@@ -89,6 +91,7 @@ struct Pending {
     unique: u64,
     direction: Direction,
     bytes: usize,
+    since_s: f64,
     slot: Arc<Slot>,
 }
 
@@ -229,6 +232,7 @@ impl Server {
                     name,
                     channel: Some(channel),
                     counts: Counts::default(),
+                    latencies: Latencies::default(),
                     since_s: now,
                     awaited: 0,
                     awaited_since_s: 0.0,
@@ -264,6 +268,11 @@ impl Server {
             Order::Count { name } => {
                 let number = self.by_name(&name)?;
                 Ok(Reply::Counted(self.counts(number, now)))
+            }
+            Order::LogPage { name } => {
+                let number = self.by_name(&name)?;
+                let (counts, exceeded) = (self.counts(number, now), self.array.exceeded(number, now));
+                Ok(Reply::LogPage { words: self.volumes[number].latencies.page(&counts, &exceeded) })
             }
         }
     }
@@ -368,13 +377,13 @@ impl Server {
     }
 
     fn begin(&mut self, volume: usize, unique: u64, direction: Direction, bytes: usize, work: Work) -> u64 {
-        let tag = self.next_tag;
+        let (tag, since_s) = (self.next_tag, self.now());
         self.next_tag += 1;
         let this = &mut self.volumes[volume];
         this.waiting += 1;
         if let Some(channel) = &this.channel {
             let slot = self.workers.begin(tag, &channel.image, work);
-            self.pending.insert(tag, Pending { volume, unique, direction, bytes, slot });
+            self.pending.insert(tag, Pending { volume, unique, direction, bytes, since_s, slot });
         }
         tag
     }
@@ -443,7 +452,7 @@ impl Server {
     }
 
     fn finish(&mut self, tag: u64, finished: Finished) {
-        let Some(pending) = self.pending.remove(&tag) else { return };
+        let (now, Some(pending)) = (self.now(), self.pending.remove(&tag)) else { return };
         let volume = &mut self.volumes[pending.volume];
         volume.waiting -= 1;
         let counts = &mut volume.counts;
@@ -456,6 +465,7 @@ impl Server {
             };
             *number += 1;
             *bytes += pending.bytes as u64;
+            volume.latencies.record(pending.direction, now - pending.since_s);
         }
         if let Some(channel) = &volume.channel {
             match (&finished.error, &finished.block, pending.direction) {

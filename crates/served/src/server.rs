@@ -162,6 +162,17 @@ impl Server {
         }
     }
 
+    /// What a volume counts of itself since it is served: 4,096 bytes in the form of the log page 0xD0 of EBS.
+    ///
+    /// # Errors
+    /// When it is not served.
+    pub fn log_page(&mut self, name: &str) -> Result<Vec<u8>> {
+        match self.ask(&Order::LogPage { name: name.to_owned() })? {
+            Reply::LogPage { words } => Ok(words.into_iter().flat_map(u64::to_le_bytes).collect()),
+            other => Err(self.lost(format!("it answered {other:?}"))),
+        }
+    }
+
     /// That it answers at all, whatever it serves.
     ///
     /// # Errors

@@ -297,6 +297,14 @@ impl ServedGauge {
     pub fn counts(&self) -> Result<Counts> {
         self.server.count(&self.name)
     }
+
+    /// What it counts of itself since it was attached, as EBS's volumes do: the bytes of their log page.
+    ///
+    /// # Errors
+    /// When it is not attached, or the server is lost.
+    pub fn log_page(&self) -> Result<Vec<u8>> {
+        self.server.with(|server| server.log_page(&self.name))
+    }
 }
 
 /// The command with the lowest real-time priority before it, or why that is not allowed.

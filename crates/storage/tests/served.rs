@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use catalog::{IoLimits, Latency};
+use evidence::EbsFigures;
 use machine::{Machine, is_emulated, runs_nothing, share_off};
 use rustix::process::{Pid, Signal, kill_process};
 use storage::{Array, LoopVolume, ServedGauge, VolumeServer, clean, copy_tree, probe};
@@ -30,9 +31,10 @@ fn main() {
         return;
     }
     let (wanted, skipped) = asked_for(std::env::args().skip(1));
-    let stories: [(&str, Story); 14] = [
+    let stories: [(&str, Story); 15] = [
         ("holds_its_limits_for_reads_and_writes_together", holds_its_limits),
         ("shares_the_limits_of_its_instance", shares_its_instance),
+        ("counts_as_ebs_does_for_how_long_it_was_at_its_limits", counts_as_ebs_does),
         ("takes_its_time_for_a_request", takes_its_time),
         ("keeps_what_was_written", keeps_what_was_written),
         ("stalls_fails_and_is_full_on_demand", has_faults),
@@ -208,6 +210,42 @@ fn shares_its_instance(machine: &Machine) {
     }
     drop(gauges);
     Arc::into_inner(server).unwrap().end().unwrap();
+}
+
+/// Of the 3 s in which fio has 32 requests in flight, and the moment in which it starts and ends.
+fn counts_as_ebs_does(machine: &Machine) {
+    let iops = if is_emulated() { 60.0 } else { 200.0 };
+    let server = server(machine);
+    let volume = mounted(machine, &server, Model::unlimited());
+    let root = machine.path("data");
+    let page = || monitor::ebs_figures(&volume.gauge().unwrap().log_page().unwrap()).unwrap();
+    let exceeded = |page: &EbsFigures| {
+        let of_volume = [page.volume_iops_exceeded_s, page.volume_bytes_exceeded_s];
+        let of_instance = [page.instance_iops_exceeded_s, page.instance_bytes_exceeded_s];
+        [of_volume, of_instance].concat().into_iter().map(Option::unwrap).collect::<Vec<f64>>()
+    };
+    mixed_iops(&root);
+    let free = page();
+    let counts = volume.served_counts().unwrap().unwrap();
+    assert_eq!(exceeded(&free), [0.0; 4], "nothing is limited");
+    let requests = |page: &EbsFigures| page.reads.unwrap() + page.writes.unwrap();
+    assert!(requests(&free) > 100.0 && requests(&free) <= (counts.reads + counts.writes) as f64, "{free:?} {counts:?}");
+
+    volume.behave(&limited(iops, None)).unwrap();
+    let (before, began) = (page(), Instant::now());
+    mixed_iops(&root);
+    let (after, seconds) = (page(), began.elapsed().as_secs_f64());
+    let grown: Vec<f64> =
+        exceeded(&after).iter().zip(exceeded(&before)).map(|(after, before)| after - before).collect();
+    println!("at its limit for {:.2} of {seconds:.2} s", grown[0]);
+    assert!(grown[0] > 2.0 && grown[0] <= seconds && grown[1..] == [0.0; 3], "{grown:?}");
+    // With 32 in flight, at most 200 of which are answered in a second, an answer takes more than 65 ms.
+    let soon = after.reads_within_65536_us.unwrap() - before.reads_within_65536_us.unwrap();
+    let reads = after.reads.unwrap() - before.reads.unwrap();
+    assert!(reads > 50.0 && soon < 0.3 * reads, "{soon} of {reads}");
+    let mean_s = (after.read_wait_s.unwrap() - before.read_wait_s.unwrap()) / reads;
+    assert!(mean_s > 0.05 && mean_s < seconds, "{mean_s}");
+    end(volume, server);
 }
 
 fn takes_its_time(machine: &Machine) {

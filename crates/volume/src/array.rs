@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use catalog::Latency;
 use stats::SplitMix;
 
+use crate::exceeded::{Exceeded, Waits};
 use crate::fault::{Effect, VolumeFault, held_until, slowness};
 use crate::gate::Gate;
 use crate::model::{Direction, Model};
@@ -66,6 +67,10 @@ struct VolumeState {
     faults: Vec<VolumeFault>,
     /// The last request that was taken: it may grow while it waits.
     last: Option<Last>,
+    /// For its own limits ...
+    own_waits: Waits,
+    /// ... and for those of its instance.
+    instance_waits: Waits,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +117,15 @@ impl Array {
     /// Adds a volume; returns its number.
     pub fn add(&mut self, model: Model, now: f64) -> usize {
         let gate = Gate::new(&model, now);
-        self.volumes.push(VolumeState { model, gate, instance: None, faults: Vec::new(), last: None });
+        self.volumes.push(VolumeState {
+            model,
+            gate,
+            instance: None,
+            faults: Vec::new(),
+            last: None,
+            own_waits: Waits::default(),
+            instance_waits: Waits::default(),
+        });
         self.volumes.len() - 1
     }
 
@@ -168,7 +181,9 @@ impl Array {
     pub fn submit(&mut self, now: f64, volume: usize, request: Request, tag: u64) {
         let this = &mut self.volumes[volume];
         let slow = slowness(&this.faults, now);
-        let begin = this.gate.begins_at(request.direction, now);
+        let (begin, by) = this.gate.begins_at(request.direction, now);
+        // What a fault makes it wait for is no limit.
+        this.own_waits.wait(now, begin, by.filter(|_| slow <= 1.0));
         let requests = this.count(&request, now, begin);
         this.gate.take(request.direction, begin, requests * slow, request.bytes as f64 * slow);
         if this.instance.is_some() {
@@ -200,9 +215,11 @@ impl Array {
                 }
                 What::AtInstance(request) => {
                     let mut begin = event.at_s;
-                    let behind = self.volumes[event.volume].instance;
-                    if let Some((model, gate)) = behind.and_then(|number| self.instances.get_mut(number)) {
-                        begin = gate.begins_at(request.direction, begin);
+                    let volume = &mut self.volumes[event.volume];
+                    if let Some((model, gate)) = volume.instance.and_then(|number| self.instances.get_mut(number)) {
+                        let (at_s, by) = gate.begins_at(request.direction, event.at_s);
+                        volume.instance_waits.wait(event.at_s, at_s, by);
+                        begin = at_s;
                         let requests = model.unit.count(request.bytes) as f64;
                         gate.take(request.direction, begin, requests, request.bytes as f64);
                     }
@@ -217,6 +234,13 @@ impl Array {
     pub fn credits(&self, volume: usize, now: f64) -> (Option<f64>, Option<f64>) {
         let gate = &self.volumes[volume].gate;
         (gate.request_credits(now), gate.byte_credits(now))
+    }
+
+    /// Seconds up to `now` in which limits held requests of a volume back, since it was added.
+    pub fn exceeded(&self, volume: usize, now: f64) -> Exceeded {
+        let (volume_iops_s, volume_bytes_s) = self.volumes[volume].own_waits.seconds(now);
+        let (instance_iops_s, instance_bytes_s) = self.volumes[volume].instance_waits.seconds(now);
+        Exceeded { volume_iops_s, volume_bytes_s, instance_iops_s, instance_bytes_s }
     }
 
     fn serve(&mut self, begin: f64, volume: usize, request: Request, tag: u64) {

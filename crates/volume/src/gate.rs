@@ -9,7 +9,7 @@ pub(crate) const WINDOW_S: f64 = 0.020;
 
 /// Which of a request's amounts a bucket counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Counts {
+pub(crate) enum Counts {
     Requests,
     Bytes,
 }
@@ -80,10 +80,10 @@ impl Gate {
         });
     }
 
-    /// When a request may begin that comes at `now`, and the price of what it takes from each bucket.
-    pub fn begins_at(&self, direction: Direction, now: f64) -> f64 {
-        let bound = self.of(direction).map(|lane| lane.bucket.begins_at(now));
-        bound.fold(now, f64::max)
+    /// When a request may begin that comes at `now`, and what is counted by the bucket that holds it back longest.
+    pub fn begins_at(&self, direction: Direction, now: f64) -> (f64, Option<Counts>) {
+        let bound = self.of(direction).map(|lane| (lane.bucket.begins_at(now), Some(lane.counts)));
+        bound.fold((now, None), |longest, next| if next.0 > longest.0 { next } else { longest })
     }
 
     /// It begins.

@@ -12,6 +12,7 @@
 
 mod array;
 mod bucket;
+mod exceeded;
 mod fault;
 mod gate;
 mod model;
@@ -19,5 +20,6 @@ mod model;
 pub use array::{Answer, Array, Request, RequestOutcome};
 pub use bucket::Bucket;
 pub use catalog::ByteBurst;
+pub use exceeded::Exceeded;
 pub use fault::{Effect, VolumeFault};
 pub use model::{Direction, Model, Unit};

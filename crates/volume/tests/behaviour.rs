@@ -4,7 +4,9 @@
 
 use catalog::{Burst, IoLimits, Latency, MIB};
 use proptest::prelude::*;
-use volume::{Answer, Array, Bucket, ByteBurst, Direction, Effect, Model, Request, RequestOutcome, Unit, VolumeFault};
+use volume::{
+    Answer, Array, Bucket, ByteBurst, Direction, Effect, Exceeded, Model, Request, RequestOutcome, Unit, VolumeFault,
+};
 
 const READ: Direction = Direction::Read;
 const WRITE: Direction = Direction::Write;
@@ -204,6 +206,56 @@ fn volumes_of_an_instance_share_its_limit_and_a_slow_one_does_not_hold_up_anothe
     let answered = saturate(&mut array, fast, 2.0, |n| request(READ, n * 8192, 4096));
     let of_fast = answered.iter().filter(|a| a.tag >= 32).count() as f64 / 2.0;
     assert!((of_fast - 990.0).abs() < 30.0, "1,000 less the 10 of the slow one: {of_fast}");
+}
+
+/// 100 IOPS, of which 20 ms are saved: request 0, 1 and 2 begin at once, request 52 half a second later. Of a MiB a
+/// second each quarter of it takes a quarter of a second.
+#[test]
+fn a_volume_counts_the_time_in_which_its_limits_hold_requests_back() {
+    let exceeded = |model: Model, requests: u64, bytes: u64, now: f64| {
+        let mut array = Array::new(1);
+        let volume = array.add(model, 0.0);
+        for tag in 0..requests {
+            array.submit(0.0, volume, request(READ, tag << 20, bytes), tag);
+        }
+        array.exceeded(volume, now)
+    };
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    let half = exceeded(iops(100.0), 53, 4096, 0.25);
+    assert!(close(half.volume_iops_s, 0.25), "so far: {half:?}");
+    let whole = exceeded(iops(100.0), 53, 4096, 9.0);
+    assert!(close(whole.volume_iops_s, 0.5) && whole.volume_bytes_s == 0.0, "{whole:?}");
+    assert_eq!(exceeded(iops(100.0), 3, 4096, 9.0), Exceeded::default(), "none of these waits");
+    let narrow = Model::limited(IoLimits::symmetric(Some(1000.0), Some(1.0)));
+    let bytes = exceeded(narrow, 4, 256 << 10, 9.0);
+    assert!(close(bytes.volume_bytes_s, 0.73) && bytes.volume_iops_s == 0.0, "{bytes:?}");
+}
+
+#[test]
+fn what_an_instance_holds_back_is_counted_apart_and_what_a_fault_does_is_not_counted() {
+    let mut array = Array::new(1);
+    let volumes = [array.add(iops(1000.0), 0.0), array.add(iops(1000.0), 0.0)];
+    array.share(&volumes, iops(100.0), 0.0);
+    for tag in 0..24 {
+        array.submit(0.0, volumes[tag as usize % 2], request(READ, tag << 20, 4096), tag);
+    }
+    answers(&mut array, 9.0);
+    for volume in volumes {
+        let seen = array.exceeded(volume, 9.0);
+        assert!((0.19..0.22).contains(&seen.instance_iops_s), "{seen:?}");
+        assert_eq!((seen.volume_iops_s, seen.instance_bytes_s), (0.0, 0.0));
+    }
+    let mut array = Array::new(1);
+    let volume = array.add(iops(100.0), 0.0);
+    array.set_faults(
+        volume,
+        vec![VolumeFault { from_s: 0.0, until_s: None, effect: Effect::Slow { times: 10.0 } }],
+        0.0,
+    );
+    for tag in 0..20 {
+        array.submit(0.0, volume, request(READ, tag << 20, 4096), tag);
+    }
+    assert_eq!(array.exceeded(volume, 9.0), Exceeded::default());
 }
 
 /// How many of each volume are answered in two seconds, each asked for as much as it gives.

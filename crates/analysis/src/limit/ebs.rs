@@ -1,10 +1,11 @@
-//! At which limits a volume is taken to be in each window, in the terms in which Amazon EBS counts.
+//! At which limits a volume is taken to be in each window, in the terms in which Amazon EBS counts, and who serves an
+//! emulated one.
 
 use evidence::VolumeFacts;
 use experiment::Setup;
 
 use super::pauses::Pauses;
-use super::window::{Dimension, Watched};
+use super::window::{Dimension, VOLUME_AT_CAP, Watched};
 use super::{instance, volume};
 use crate::document::limit::LimitKind;
 use crate::ebs::EbsExceeded;
@@ -15,6 +16,10 @@ use crate::node::Node;
 pub struct LimitsOfWindow {
     /// Limits that it is at by itself.
     own: Vec<(LimitKind, Dimension)>,
+    /// The largest share of a limit that it used by itself, of requests and of bytes, at its cap or not.
+    used: [f64; 2],
+    /// Whether it is emulated: then the narrower of what volume and instance let through is the volume's own limit.
+    is_emulated: bool,
     /// Whether it is at a limit of the instance together with others: which of them EBS then holds back is not known.
     pub path_is_full: bool,
 }
@@ -33,13 +38,25 @@ impl LimitsOfWindow {
                 Dimension::Bytes => (exceeded.volume_bytes, exceeded.instance_bytes),
             };
             match kind {
-                LimitKind::InstanceEbsBandwidth => of_instance,
                 // The narrower of both, whichever that is.
+                LimitKind::InstanceEbsBandwidth if self.is_emulated => of_volume.max(of_instance),
                 LimitKind::CommitLog => of_volume.max(of_instance),
+                LimitKind::InstanceEbsBandwidth => of_instance,
                 _ => of_volume,
             }
         };
         self.own.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// Whether the volume did at least what one does that is at its limits for as long as is counted, and at none for
+    /// the rest of the window; shares of it below `least` are not looked at.
+    pub fn allow(&self, exceeded: &EbsExceeded, least: f64) -> bool {
+        let [requests, bytes] = self.used;
+        let counted = [
+            (exceeded.volume_iops.max(exceeded.instance_iops), requests),
+            (exceeded.volume_bytes.max(exceeded.instance_bytes), bytes),
+        ];
+        counted.into_iter().all(|(share, used)| share < least || used >= VOLUME_AT_CAP * share)
     }
 }
 
@@ -52,12 +69,16 @@ pub fn limits_by_window(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFa
     // Ways of counting that have no limit have no windows.
     uses.retain(|(_, windows)| windows.len() == count);
     let is_known = count > 0 && !uses.is_empty();
-    let mut found = vec![LimitsOfWindow::default(); count];
+    let mut found = vec![LimitsOfWindow { is_emulated: facts.is_served, ..LimitsOfWindow::default() }; count];
     for (watched, windows) in uses {
-        for (limits, window) in found.iter_mut().zip(windows).filter(|(_, window)| window.at_cap) {
+        for (limits, window) in found.iter_mut().zip(windows) {
             match watched {
-                Watched::Volume(_, dimension, _) => limits.own.push((window.kind, dimension)),
-                _ => limits.path_is_full = true,
+                Watched::Volume(_, dimension, _) => {
+                    let used = &mut limits.used[dimension as usize];
+                    *used = used.max(window.share());
+                    limits.own.extend(window.at_cap.then_some((window.kind, dimension)));
+                }
+                _ => limits.path_is_full |= window.at_cap,
             }
         }
     }

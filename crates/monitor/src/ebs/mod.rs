@@ -12,6 +12,12 @@ use evidence::EbsFigures;
 /// The model that the controller of an EBS volume states (EC2 user guide, "Identify the EBS volume").
 const MODEL: &str = "Amazon Elastic Block Store";
 
+/// What a page of these counters says, whoever wrote it: EBS, or the server of an emulated volume; `None` where it is
+/// no such page, or cut off.
+pub fn ebs_figures(page: &[u8]) -> Option<EbsFigures> {
+    page::figures(page)
+}
+
 /// The counters of a volume.
 #[derive(Debug)]
 pub(crate) struct EbsCounters {

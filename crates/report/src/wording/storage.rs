@@ -278,16 +278,16 @@ pub fn floor(of: &EmulationFloor) -> Words {
 pub fn ebs_disagrees(of: &EbsDisagrees) -> Words {
     let exceeded = &of.exceeded;
     let each = [
-        (of.only_ours, "it did what is taken for its limit, and EBS counts no time above one"),
-        (of.only_ebs, "EBS counts time above a limit, and it did less than what is taken for one"),
-        (of.another_limit, "EBS counts time above another limit than the one it is taken to be at"),
+        (of.only_ours, "it did what is taken for its limit, and counts no time above one"),
+        (of.only_ebs, "it counts time above a limit, and did less than one that is at its limit for so long"),
+        (of.another_limit, "it counts time above another limit than the one it is taken to be at"),
     ];
     let seen = each.iter().filter(|(windows, _)| *windows > 0).map(|(windows, what)| format!("in {windows} {what}"));
     (
         format!(
-            "The counters of Amazon EBS and the limits stated of the {} volume agree in {} of {} windows of 10 s: {}. \
-             EBS counts {} of the time above the volume's IOPS, {} above its throughput, {} above the instance's IOPS, \
-             {} above the instance's throughput.",
+            "The {} volume's own counters and the limits stated of it agree in {} of {} windows of 10 s: {}. It counts \
+             {} of the time above its IOPS, {} above its throughput, {} above the instance's IOPS, {} above the \
+             instance's throughput.",
             of.volume.name(),
             percent(of.agreed_share),
             of.windows,
@@ -297,9 +297,9 @@ pub fn ebs_disagrees(of: &EbsDisagrees) -> Words {
             percent(exceeded.instance_iops),
             percent(exceeded.instance_bytes)
         ),
-        "EBS's counters say what it did. Look whether the volume has the type, IOPS and MiB/s that are stated (a \
-         change takes minutes to be in force), whether other volumes of the instance were busy, and whether the \
-         instance was on its burst.",
+        "The counters say what it did. Of a volume of EBS look whether it has the type, IOPS and MiB/s that are stated \
+         (a change takes minutes to be in force), whether other volumes of the instance were busy, and whether the \
+         instance was on its burst; of an emulated one, what else kept this machine busy.",
     )
 }
 
