@@ -25,12 +25,7 @@ pub fn only(directory: &Path, beginning: &str) -> PathBuf {
 }
 
 /// `data` has a snapshot `monday` of its table beside its own files; `work` is for what is copied.
-pub fn comes_back(
-    admin: &Admin,
-    (node, version): (&Node, &str),
-    dataset: &Dataset,
-    (data, work): (&Path, &Path),
-) {
+pub fn comes_back(admin: &Admin, (node, version): (&Node, &str), dataset: &Dataset, (data, work): (&Path, &Path)) {
     let refused = TableSnapshot::read(data).unwrap_err();
     assert!(refused.contains("has files of a running node beside a snapshot"), "{refused}");
     let table = only(&data.join("ycsb"), "usertable-");
