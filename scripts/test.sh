@@ -57,21 +57,28 @@ beside "$target/stories.log" env --chdir="${stories% *}" "${stories#* }" real::
 all=$(programs --tests)
 cargo build "${tests[@]}" --example simulated_agent
 [ $# = 0 ] || beside "$target/beside.log" "$@"
-# Those of volumes wait more than they compute, too: in the place of the stories, once these have ended.
-# shellcheck disable=SC2016
-beside "$target/volumes.log" bash -c 'tail --pid="$1" -f /dev/null
-  while read -r directory program; do
-    echo "==> ${program##*/} --skip real::"
-    (cd "$directory" && exec "$program" --skip real:: </dev/null) || status=$?
-  done <<<"$2"
-  exit "${status:-0}"' volumes "${jobs[0]}" "$(grep "/storage " <<<"$all")"
-while read -r directory program; do run "$directory" "$program" --skip real::; done < <(grep -vxF "$engine" <<<"$all" | grep -v "/storage ")
+# The others, one a line: whoever is free takes the next one. At first that is this shell alone. Once the stories have ended, a second one takes
+# their place. It begins with what else is in their program, which uses their addresses, and waits for Terraform.
+queue=$target/queue.txt
+grep -vxF "$engine" <<<"$all" | grep -vxF "$stories" >"$queue"
+take() { { flock 9 && read -r directory program <"$queue" && sed -i 1d "$queue"; } 9>"$queue.lock"; }
+take_all() { while take; do run "$directory" "$program" --skip real::; done; }
+set -m
+{
+  tail --pid="${jobs[0]}" -f /dev/null
+  run "${stories% *}" "${stories#* }" --skip real::
+  take_all
+  exit "$status"
+} >"$target/second.log" 2>&1 </dev/null &
+set +m
+jobs+=($!)
+take_all
 # Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.
 fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
 [ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
 jobs=()
-cat "$target/stories.log" "$target/volumes.log"
+cat "$target/stories.log" "$target/second.log"
 [ $# = 0 ] || cat "$target/beside.log"
 echo "==> ended after $SECONDS s"
 exit "$status"
