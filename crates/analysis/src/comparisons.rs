@@ -331,7 +331,8 @@ fn pair_of(layout: &Layout, a: usize, b: usize, looks: &Looks) -> Option<Pair> {
     let differences = || pairs.iter().map(|(a, b)| a - b);
     let mean = stats::ratio(differences().sum(), pairs.len() as f64)?;
     let (low, high) = (differences().fold(f64::INFINITY, f64::min), differences().fold(f64::NEG_INFINITY, f64::max));
-    let contrast = layout.contrast(a, b);
+    let last_block = layout.last_block(a, b).unwrap_or_default();
+    let contrast = layout.contrast_of(looks.pairs_min(last_block), a, b);
     let plain: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a.exp(), b.exp())).collect();
     Some(Pair {
         p_sign_flip: stats::sign_flip_p(&plain).filter(|_| contrast.is_some()),
@@ -340,7 +341,7 @@ fn pair_of(layout: &Layout, a: usize, b: usize, looks: &Looks) -> Option<Pair> {
         pairs: pairs.len() as u64,
         unpaired: false,
         level: stats::LEVEL,
-        share: looks.share(layout.last_block(a, b).unwrap_or_default()),
+        share: looks.share(last_block),
     })
 }
 
