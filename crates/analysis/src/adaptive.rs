@@ -242,8 +242,7 @@ impl Seen<'_> {
     /// Nothing is answered by two trials: what is shown to be beaten rests, but never one of the two that look best in
     /// its place. Where bounds or durability count, what beats it may not be a choice.
     fn rests_early(&self, cell: usize, place: &WorkloadAnswer) -> Option<RestsBecause> {
-        let is_by_figures = matches!(place.outcome, AnswerOutcome::Run { .. } | AnswerOutcome::Between { .. });
-        if !is_by_figures || !place.candidates.is_empty() {
+        if !matches!(place.outcome, AnswerOutcome::Between { .. }) || !place.candidates.is_empty() {
             return None;
         }
         let looks_better = |other: &usize| self.over(place, *other, cell).is_some_and(|ratio| ratio.median > 1.0);

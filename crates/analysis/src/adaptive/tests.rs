@@ -155,8 +155,9 @@ fn after_two_blocks_what_is_beaten_by_far_rests_and_nothing_is_answered() {
         ([0.0, -1.0, -1.5], &["a", "b"][..], &["c"][..]),
         ([-1.5, 0.0, -1.0], &["b", "c"][..], &["a"][..]),
     ] {
-        let job = three(None);
-        let next = crate::next_block(&run(&job, &two_blocks(gives)), 0.0, &BTreeSet::new()).unwrap();
+        let (job, trials) = (three(None), two_blocks(gives));
+        assert_eq!(crate::judge(&run(&job, &trials)).recommendation.status, Status::NotDecided, "{gives:?}");
+        let next = crate::next_block(&run(&job, &trials), 0.0, &BTreeSet::new()).unwrap();
         let Next::Block(next) = next else { panic!("{gives:?}: {next:?}") };
         assert_eq!((next.block, &next.cells), (3, &ids(goes_on)), "{gives:?}: {:?}", next.resting);
         let resting: Vec<String> = next.resting.iter().map(|resting| resting.cell.clone()).collect();
