@@ -103,7 +103,6 @@ impl SoFar<'_> {
             hardware: Hardware::of(&analysis.configurations, self.plan.baseline.as_deref()),
             blocks_max: most,
             is_early: u64::from(done) < REPETITIONS_MIN.min(most.into()),
-            is_late: 2 * done >= most,
             is_last: done >= most,
             last_share: looks.last_share(),
         };
@@ -188,9 +187,7 @@ struct Seen<'a> {
     blocks_max: u32,
     /// Whether there were fewer blocks than an answer takes.
     is_early: bool,
-    /// Whether there were half of the most.
-    is_late: bool,
-    /// Whether there were as many.
+    /// Whether there were as many as there may be.
     is_last: bool,
     /// The share of the level that the last look has.
     last_share: f64,
@@ -257,7 +254,6 @@ impl Seen<'_> {
         let meets = meets(place, &own.configuration);
         match (open.contains(&own.configuration), is_by_throughput(place)) {
             (false, _) if meets == Some(Meets::No) => Some(RestsBecause::Misses),
-            (false, true) if self.is_left_to_leader(open, cell, place) => None,
             (false, true) => Some(self.beaten(cell, place)),
             (false, false) => Some(RestsBecause::CheaperMeets),
             (true, true) if !self.is_last && self.is_out_of_reach(place, open) => Some(RestsBecause::OutOfReach),
@@ -315,30 +311,19 @@ impl Seen<'_> {
 
     /// Something in its place is shown to be better than a cell; else it is no choice.
     fn beaten(&self, cell: usize, place: &WorkloadAnswer) -> RestsBecause {
-        match self.considered_at(place).into_iter().find(|other| self.is_better(place, *other, cell)) {
+        let is_better = |other: &usize| {
+            let ratio = self.over(place, *other, cell);
+            ratio.is_some_and(|ratio| ratio.verdict == Verdict::Faster)
+        };
+        match self.considered_at(place).into_iter().find(is_better) {
             Some(by) => RestsBecause::Beaten { by: self.analysis.cells[by].configuration.clone() },
             None => RestsBecause::NotConsidered,
         }
     }
 
-    /// Whether something has beaten a cell, and the leader has not yet: what is run is itself shown to be better than
-    /// every other. That waits until the leader alone is left, or half of the blocks are; else the last ones come too
-    /// late for it.
-    fn is_left_to_leader(&self, open: &[String], cell: usize, place: &WorkloadAnswer) -> bool {
-        let here = self.considered_at(place);
-        let is_leader = |i: &usize| open.first() == Some(&self.analysis.cells[*i].configuration);
-        let is_open = |leader: usize| !self.is_better(place, leader, cell) && self.may_win(place, leader, cell);
-        let is_time = open.len() == 1 || self.is_late;
-        is_time && here.contains(&cell) && here.iter().copied().find(is_leader).is_some_and(is_open)
-    }
-
     /// One cell over another, by what decides in their place; `None` for a cell and itself.
     fn over(&self, place: &WorkloadAnswer, one: usize, other: usize) -> Option<Ratio> {
         self.throughput.scaled(one, other, self.factor(place, one, other))
-    }
-
-    fn is_better(&self, place: &WorkloadAnswer, one: usize, other: usize) -> bool {
-        self.over(place, one, other).is_some_and(|ratio| ratio.verdict == Verdict::Faster)
     }
 
     fn cells_at(&self, place: &WorkloadAnswer) -> Vec<usize> {
