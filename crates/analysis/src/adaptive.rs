@@ -4,14 +4,16 @@
 //! At a look a cell rests where more of it would not change the answer: its place is decided, something else is shown
 //! to be the better choice, or not even the most blocks would show what is open. All others make the next block, and
 //! the blocks up to the next look. What intervals show already has its share of the level there ([`stats::Looks`]).
+//! After two blocks there is no answer: what is beaten by far is spared the third, and nothing else is looked for.
 
 use std::collections::BTreeSet;
 
 use experiment::{Adaptive, Aim, LoadLevel, NextBlock, Plan, PlannedTrial, Resting, RestsBecause};
+use stats::REPETITIONS_MIN;
 
 use crate::comparisons::{Comparisons, is_open};
 use crate::document::{
-    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, Meets, OverallCandidate, Status,
+    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, Meets, OverallCandidate, Ratio, Status,
     Verdict, WorkloadAnswer,
 };
 use crate::figures::looks;
@@ -39,7 +41,7 @@ pub enum Next {
 pub enum StopsBecause {
     /// The answer's intervals leave nothing open that is to be decided.
     Decided,
-    /// What they leave open under some workload and load the most blocks would leave open, too.
+    /// With the most blocks there would still be no configuration that is shown to be the choice in every place.
     OutOfReach { blocks_max: u32 },
     /// What they leave open is of cells that the user skips.
     Skipped,
@@ -100,6 +102,7 @@ impl SoFar<'_> {
             throughput: &throughput,
             hardware: Hardware::of(&analysis.configurations, self.plan.baseline.as_deref()),
             blocks_max: most,
+            is_early: u64::from(done) < REPETITIONS_MIN.min(most.into()),
             is_last: done >= most,
             last_share: looks.last_share(),
         };
@@ -126,7 +129,9 @@ impl SoFar<'_> {
         // What is to be run is one configuration: where one place stays open no other decides.
         let rests = |because: RestsBecause| resting.iter().any(|resting| resting.why == because);
         let of_model = cells.is_empty() && rests(RestsBecause::LatencyInModel);
-        let because = if rests(RestsBecause::OutOfReach) || of_model {
+        let because = if seen.is_early {
+            cells.is_empty().then_some(StopsBecause::Skipped)
+        } else if rests(RestsBecause::OutOfReach) || of_model {
             Some(StopsBecause::OutOfReach { blocks_max: most })
         } else if cells.is_empty() {
             Some(if skipped.is_empty() { StopsBecause::Decided } else { StopsBecause::Skipped })
@@ -180,7 +185,9 @@ struct Seen<'a> {
     throughput: &'a Comparisons,
     hardware: Hardware,
     blocks_max: u32,
-    /// Whether there were as many blocks.
+    /// Whether there were fewer blocks than an answer takes.
+    is_early: bool,
+    /// Whether there were as many as there may be.
     is_last: bool,
     /// The share of the level that the last look has.
     last_share: f64,
@@ -191,6 +198,9 @@ impl Seen<'_> {
     fn rests(&self, cell: usize) -> Option<RestsBecause> {
         let own = &self.analysis.cells[cell];
         let answer = &self.analysis.recommendation;
+        if self.is_early {
+            return self.rests_early(cell, answer.places.iter().find(|place| place.is_of(own))?);
+        }
         if own.valid_trials == 0 {
             return Some(RestsBecause::NoValidTrial);
         }
@@ -226,6 +236,18 @@ impl Seen<'_> {
         }
     }
 
+    /// Nothing is answered by two trials: what is shown to be beaten rests, but never one of the two that look best in
+    /// its place. Where bounds or durability count, what beats it may not be a choice.
+    fn rests_early(&self, cell: usize, place: &WorkloadAnswer) -> Option<RestsBecause> {
+        if !matches!(place.outcome, AnswerOutcome::Between { .. }) || !place.candidates.is_empty() {
+            return None;
+        }
+        let looks_better = |other: &usize| self.over(place, *other, cell).is_some_and(|ratio| ratio.median > 1.0);
+        let better = self.considered_at(place).into_iter().filter(looks_better);
+        let why = self.beaten(cell, place);
+        (better.count() >= 2 && matches!(why, RestsBecause::Beaten { .. })).then_some(why)
+    }
+
     /// The choice is between these configurations.
     fn rests_between(&self, cell: usize, place: &WorkloadAnswer, open: &[String]) -> Option<RestsBecause> {
         let own = &self.analysis.cells[cell];
@@ -234,12 +256,9 @@ impl Seen<'_> {
             (false, _) if meets == Some(Meets::No) => Some(RestsBecause::Misses),
             (false, true) => Some(self.beaten(cell, place)),
             (false, false) => Some(RestsBecause::CheaperMeets),
+            (true, true) if !self.is_last && self.is_out_of_reach(place, open) => Some(RestsBecause::OutOfReach),
+            (true, true) if open.len() > 1 => None,
             // One alone has nothing to be compared with.
-            (true, true) if open.len() > 1 => {
-                let are_bounds_open = open.iter().any(|name| self::meets(place, name) == Some(Meets::NotDecided));
-                let rests = !self.is_last && !are_bounds_open && self.is_out_of_reach(place, open);
-                rests.then_some(RestsBecause::OutOfReach)
-            }
             (true, _) => self.rests_against_bounds(own, place),
         }
     }
@@ -293,18 +312,30 @@ impl Seen<'_> {
     /// Something in its place is shown to be better than a cell; else it is no choice.
     fn beaten(&self, cell: usize, place: &WorkloadAnswer) -> RestsBecause {
         let is_better = |other: &usize| {
-            let ratio = self.throughput.scaled(*other, cell, self.factor(place, *other, cell));
+            let ratio = self.over(place, *other, cell);
             ratio.is_some_and(|ratio| ratio.verdict == Verdict::Faster)
         };
-        let mut others = self.cells_at(place).into_iter().filter(|other| *other != cell);
-        match others.find(is_better) {
+        match self.considered_at(place).into_iter().find(is_better) {
             Some(by) => RestsBecause::Beaten { by: self.analysis.cells[by].configuration.clone() },
             None => RestsBecause::NotConsidered,
         }
     }
 
+    /// One cell over another, by what decides in their place; `None` for a cell and itself.
+    fn over(&self, place: &WorkloadAnswer, one: usize, other: usize) -> Option<Ratio> {
+        self.throughput.scaled(one, other, self.factor(place, one, other))
+    }
+
     fn cells_at(&self, place: &WorkloadAnswer) -> Vec<usize> {
         (0..self.analysis.cells.len()).filter(|i| place.is_of(&self.analysis.cells[*i])).collect()
+    }
+
+    /// The same without those of configurations that are not chosen from.
+    fn considered_at(&self, place: &WorkloadAnswer) -> Vec<usize> {
+        let others = &self.analysis.recommendation.not_considered;
+        let mut cells = self.cells_at(place);
+        cells.retain(|i| !others.iter().any(|one| one.configuration == self.analysis.cells[*i].configuration));
+        cells
     }
 
     /// What makes a ratio of throughputs, of one cell over another, one of throughput for money, where that decides.
@@ -316,9 +347,33 @@ impl Seen<'_> {
         }
     }
 
-    /// Whether not even the most blocks would show one of these to be the choice. Settings of one hardware need not be
-    /// distinguished where there is other hardware.
+    /// Whether not even the most blocks would show one of these to be the choice: there, or, since one is run in all
+    /// places, in another one. The best of those that keep alike when a node is lost is not run by itself.
     fn is_out_of_reach(&self, place: &WorkloadAnswer, open: &[String]) -> bool {
+        let is_one_run = matches!(place.outcome, AnswerOutcome::Between { .. });
+        let may_be_run = |name: &String| {
+            let mut places = self.analysis.recommendation.places.iter();
+            let is_left = |other: &WorkloadAnswer| std::ptr::eq(other, place) || self.may_run(other, name);
+            self.may_be_choice(place, open, name) && (!is_one_run || places.all(is_left))
+        };
+        !open.iter().any(may_be_run)
+    }
+
+    /// Whether a place may say, with the most blocks, to run this.
+    fn may_run(&self, place: &WorkloadAnswer, name: &str) -> bool {
+        let is_one_of = |names: &[String]| names.iter().any(|one| one == name);
+        match &place.outcome {
+            AnswerOutcome::Run { same, .. } => place.outcome.may_run(name) || is_one_of(same),
+            AnswerOutcome::Between { configurations, break_even, .. } if is_by_throughput(place) => {
+                is_one_of(configurations) && (*break_even || self.may_be_choice(place, configurations, name))
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the most blocks may show this one of those that are open to be the choice there; a bound that is open
+    /// may leave any of them. Settings of one hardware need not be distinguished where there is other hardware.
+    fn may_be_choice(&self, place: &WorkloadAnswer, open: &[String], one: &str) -> bool {
         let mut cells = self.cells_at(place);
         cells.retain(|i| open.contains(&self.analysis.cells[*i].configuration));
         let name = |i: usize| self.analysis.cells[i].configuration.as_str();
@@ -328,7 +383,8 @@ impl Seen<'_> {
             let mut rivals = cells.iter().copied().filter(|other| *other != one);
             rivals.all(|other| (!are_settings && is_same(one, other)) || self.may_win(place, one, other))
         };
-        !cells.iter().any(|one| may_win(*one))
+        let are_bounds_open = open.iter().any(|name| meets(place, name) == Some(Meets::NotDecided));
+        are_bounds_open || cells.iter().copied().filter(|i| name(*i) == one).any(may_win)
     }
 
     /// Whether the most blocks may show a cell to be a better choice than another, or to be as fast.

@@ -101,8 +101,8 @@ fn stops(because: StopsBecause) -> String {
     match because {
         StopsBecause::Decided => "nothing is open that repetitions would decide".to_owned(),
         StopsBecause::OutOfReach { blocks_max } => format!(
-            "what is open would most likely stay open up to the most that there may be ({blocks_max}): more \
-             repetitions, or less noise, would tell"
+            "most likely not even the most that there may be ({blocks_max}) would show one configuration to be the \
+             choice in every place: more repetitions or less noise may, unless places need different ones"
         ),
         StopsBecause::Skipped => "nothing is open but what was skipped".to_owned(),
         StopsBecause::MostBlocks => "there were as many as there may be".to_owned(),

@@ -79,7 +79,7 @@ pub enum RestsBecause {
     CheaperMeets,
     /// Of those that keep alike when a node is lost, it is the best.
     BestOfAlike,
-    /// As many blocks as there may be would leave open what is open there.
+    /// With as many blocks as there may be, none would be shown to be the choice there and in all other places.
     OutOfReach,
     /// A bound on latency is missed in a 1:N model, by less than what shows that it is missed at full scale.
     LatencyInModel,

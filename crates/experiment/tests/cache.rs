@@ -41,7 +41,7 @@ fn a_plan_without_the_repetitions_that_may_be_added_takes_as_long_as_one_of_the_
     let planned = |repetitions: &str| {
         experiment::plan(&accepted(&format!("{big}cache = \"warm\"\nrepetitions = {repetitions}\n")))
     };
-    let (adaptive, fixed) = (planned("\"adaptive\""), planned("3"));
+    let (adaptive, fixed) = (planned("\"adaptive\""), planned("2"));
     assert!(fixed.caches.settling_s["a"]["w"] > 0.0, "{:?}", fixed.caches);
     assert!(adaptive.trials.len() > fixed.trials.len());
     let first = adaptive.without_later_blocks();

@@ -428,7 +428,9 @@ fn repetitions_may_go_on_until_the_answer_is_decided() {
         load.adaptive.unwrap()
     };
     let plain = adaptive("");
-    assert_eq!((plain.blocks_min, plain.blocks_max), (3, 12));
+    assert_eq!((plain.blocks_min, plain.blocks_max), (2, 12));
+    // With three there is one look, at the end.
+    assert_eq!(adaptive("max_repetitions = 3").blocks_min, 3);
     assert_eq!(plain.aim, Aim::Answer { horizon_months: None });
     let bounded = adaptive("max_repetitions = 6\nbudget_minutes = 30\nbudget_usd = 5\nhorizon_months = 12");
     assert_eq!((bounded.blocks_max, bounded.budget_s, bounded.budget_usd), (6, Some(1800.0), Some(5.0)));

@@ -35,6 +35,15 @@ impl Contrast {
         ((self.estimate - half).exp(), (self.estimate + half).exp())
     }
 
+    /// The same where its spread may be larger than it happened to look: at `level` its interval is no narrower than
+    /// one whose error is known to be `error`, by the normal distribution.
+    #[must_use]
+    pub fn no_surer_than(self, error: f64, level: f64) -> Self {
+        let known = student::normal_two_sided(level) * error;
+        let least = student::quantile(1.0 - level / 2.0, self.degrees).map_or(error, |t| known / t);
+        Self { error: self.error.max(least), ..self }
+    }
+
     /// Two-sided p-value of "the ratio is `ratio`", by Student's t.
     pub fn p_of(&self, ratio: f64) -> f64 {
         let distance = self.estimate - ratio.ln();
@@ -188,6 +197,17 @@ mod tests {
         let exact = contrast(0.0, 0.0, 4.0, 3);
         assert_eq!(exact.interval(0.03), (1.0, 1.0));
         assert_eq!(exact.p_of(1.0), 1.0);
+    }
+
+    #[test]
+    fn an_error_that_may_be_larger_widens_an_interval_that_is_narrower_than_that() {
+        let half = |error: f64, known: f64| {
+            let (low, high) = contrast(0.0, error, 3.0, 2).no_surer_than(known, 0.05).interval(0.05);
+            (high / low).ln() / 2.0
+        };
+        // 3.182 errors by Student's t of 3 degrees, 1.96 by the normal distribution.
+        assert!((half(0.1, 0.16) - 0.3182).abs() < 1e-3 && (half(0.1, 0.17) - 1.96 * 0.17).abs() < 1e-3);
+        assert!((half(0.0, 0.1) - 0.196).abs() < 1e-3);
     }
 
     #[test]

@@ -133,9 +133,14 @@ impl Layout {
 
     /// Cell `a` against cell `b` by pairs of the same block. `None` with fewer than three pairs.
     pub fn contrast(&self, a: usize, b: usize) -> Option<Contrast> {
+        self.contrast_of(REPETITIONS_MIN, a, b)
+    }
+
+    /// The same; `None` with fewer than so many pairs. Of two the spread is known by what other cells showed.
+    pub fn contrast_of(&self, pairs_min: u64, a: usize, b: usize) -> Option<Contrast> {
         let differences: Vec<f64> = self.pairs(a, b).iter().map(|(a, b)| a - b).collect();
         let n = differences.len() as f64;
-        if (differences.len() as u64) < REPETITIONS_MIN {
+        if (differences.len() as u64) < pairs_min {
             return None;
         }
         let (estimate, _) = student::mean_and_deviation(&differences)?;

@@ -45,6 +45,11 @@ pub(crate) fn normal_cdf(z: f64) -> f64 {
     0.5 * statrs::function::erf::erfc(-z / std::f64::consts::SQRT_2)
 }
 
+/// How far from 0 a standard normal value lies, to either side, no more often than this.
+pub(crate) fn normal_two_sided(level: f64) -> f64 {
+    std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(level)
+}
+
 /// The mean; of nothing, no number.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
@@ -87,6 +92,9 @@ mod tests {
             assert!((got - sum).abs() < 1e-4, "{floor} {degrees}: {got} {sum}");
         }
         assert_eq!(mean_above(0.0, 1.0), None);
+        assert!(
+            (normal_two_sided(0.05) - 1.959_964).abs() < 1e-5 && (normal_two_sided(0.00125) - 3.227_2).abs() < 1e-3
+        );
         assert_eq!(two_sided_p(f64::INFINITY, 3.0), Some(0.0));
         assert_eq!(two_sided_p(f64::NAN, 3.0), Some(1.0));
     }

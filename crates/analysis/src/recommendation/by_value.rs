@@ -82,7 +82,9 @@ impl Answer<'_> {
         let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
         let pick = contenders.iter().copied().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(leader);
         let pick = if by == DecidedBy::Value { pick } else { leader };
-        if let Some(run) = self.run_of(judged, &contenders, pick, by) {
+        // Of two trials of each an adaptive run learns what it need not repeat, and no answer.
+        let is_early = judged.iter().all(|i| self.cells[*i].valid_trials < stats::REPETITIONS_MIN);
+        if let Some(run) = self.run_of(judged, &contenders, pick, by).filter(|_| !is_early) {
             return run;
         }
         // Shown to pay for themselves like the leader: more repetitions would not separate them.
@@ -104,12 +106,13 @@ impl Answer<'_> {
         let others: Vec<usize> = others.collect();
         let deciding = if others.is_empty() { &open } else { &others };
         let repetitions: Option<Vec<u32>> = deciding.iter().map(needed).collect();
-        let break_even = open.is_empty();
+        let fewest = u32::try_from(stats::REPETITIONS_MIN).ok().filter(|_| is_early);
+        let break_even = open.is_empty() && !is_early;
         AnswerOutcome::Between {
             configurations: contenders.iter().copied().map(name).collect(),
             break_even,
             alike: alike.into_iter().filter(|_| !break_even).map(name).collect(),
-            repetitions: repetitions.and_then(|all| all.into_iter().max()),
+            repetitions: repetitions.and_then(|all| all.into_iter().chain(fewest).max()),
         }
     }
 }

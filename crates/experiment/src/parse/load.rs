@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use product::Product;
+use stats::Looks;
 use toml::Value;
 use workload::{Arrivals, Replayed};
 
@@ -246,8 +247,8 @@ const AUTO: &str = RepetitionsWord::Auto.name();
 const ADAPTIVE: &str = RepetitionsWord::Adaptive.name();
 /// Half-width of the interval of each ratio that `"auto"` is after.
 const PRECISION: f64 = 0.05;
-/// Most blocks by default: until ratios are known, and until an answer is decided. Fewest are as many as are tested;
-/// whether these are enough is the stopping rule's to say, which reckons with how little they know of the spread.
+/// Most blocks by default: until ratios are known, and until an answer is decided. Fewest are those before the first
+/// look; whether these are enough is the stopping rule's to say, which reckons with how little they know of the spread.
 const RATIOS_BLOCKS: i64 = 20;
 const ANSWER_BLOCKS: i64 = 12;
 
@@ -283,9 +284,13 @@ fn repetitions(load: &raw::Load, mistakes: &mut Collector<'_>) -> (u32, Option<A
     };
     let blocks_max = mistakes.integer(&load.max_repetitions, "max_repetitions", 2..=1_000, most) as u32;
     let minutes = mistakes.stated_number(&load.budget_minutes, "budget_minutes", 0.1..=1e6);
+    let first_look = match aim {
+        Aim::Ratios { .. } => REPETITIONS_MIN,
+        Aim::Answer { .. } => Looks::up_to(blocks_max).first().unwrap_or(blocks_max),
+    };
     let adaptive = Adaptive {
         aim,
-        blocks_min: blocks_max.min(REPETITIONS_MIN),
+        blocks_min: first_look.min(blocks_max),
         blocks_max,
         budget_s: minutes.map(|minutes| minutes * 60.0),
         budget_usd: mistakes.stated_number(&load.budget_usd, "budget_usd", 0.01..=1e9),

@@ -52,8 +52,8 @@ pub(crate) struct Load {
     /// Measured operations at full scale; the trial ends at whichever comes first.
     pub operations: Option<Spanned<i64, u64>>,
     /// Trials of each cell; or `"auto"`: repeat until every ratio to the baseline is known to `precision`, or a budget
-    /// is spent (at least 3); or `"adaptive"`: repeat until the answer is decided, after 3 trials of each only the
-    /// cells that still matter to it. Default 3.
+    /// is spent (at least 3); or `"adaptive"`: repeat until the answer is decided, after 3 trials of each (2 of what is
+    /// beaten by far) only the cells that still matter to it. Default 3.
     pub repetitions: Option<Form<u32, RepetitionsWord>>,
     /// With `repetitions = "auto"`: half-width of the 95 % interval of each ratio, as a share. Default 0.05.
     pub precision: Option<Spanned<f64>>,

@@ -178,6 +178,7 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     };
     match configurations.as_slice() {
         [_] if !open.is_empty() => format!("{open}{more}{alike}"),
+        [only] => format!("{only} leads, and two trials of each decide nothing{more}"),
         _ => format!("the choice is between {names}{numbers}{more}{alike}"),
     }
 }

@@ -35,7 +35,7 @@ fn why(why: &RestsBecause) -> String {
         RestsBecause::Misses => "shown to miss the objective".to_owned(),
         RestsBecause::CheaperMeets => "a cheaper one is shown to meet the objective".to_owned(),
         RestsBecause::BestOfAlike => "the best of those that keep alike when a node is lost".to_owned(),
-        RestsBecause::OutOfReach => "would most likely stay open, however often it may be repeated".to_owned(),
+        RestsBecause::OutOfReach => "no number of repetitions is likely to show one choice for all places".to_owned(),
         RestsBecause::LatencyInModel => "misses a bound on latency by less than what a model decides".to_owned(),
         RestsBecause::Withheld => "something else than its storage was measured there".to_owned(),
         RestsBecause::NothingToCompare => "nothing is compared there".to_owned(),

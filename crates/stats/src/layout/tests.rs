@@ -98,6 +98,36 @@ fn pooling_finds_30_percent_with_three_repetitions_and_invents_nothing() {
     }
 }
 
+/// Two trials do not show that one cell of a kind spreads like none of the others. What an adaptive run takes volumes
+/// to spread by at least keeps its first look, at a twentieth of the level, from calling such a cell different.
+#[test]
+fn two_blocks_invent_little_where_a_spread_may_be_larger_than_it_looks() {
+    let level = crate::LEVEL / 20.0;
+    let wrong = |noisy: f64, at_least: f64| {
+        let (mut noise, shape, runs) = (Noise::new(13), (4, 3, 2), 2000);
+        let is_wrong = |layout: &Layout| {
+            let places = (0..12).map(|cell| cell / 4 * 4);
+            let pairs = (0..12).zip(places).flat_map(|(a, first)| (first..a).map(move |b| (a, b)));
+            let of = |(a, b)| Some(layout.contrast_of(2, a, b)?.no_surer_than(at_least, level).p_of(1.0));
+            let p: Vec<f64> = pairs.filter_map(of).collect();
+            p.iter().zip(crate::holm_levels(&p, level)).any(|(p, level)| *p <= level)
+        };
+        let spread = |configuration: usize, place: usize| if configuration + place == 0 { noisy } else { 0.015 };
+        let wrong = (0..runs).filter(|_| is_wrong(&matrix(&mut noise, shape, spread, 0.0))).count();
+        wrong as f64 / f64::from(runs)
+    };
+    let (equal, noisy, plain) = (wrong(0.015, 0.05), wrong(0.15, 0.05), wrong(0.15, 0.0));
+    println!(
+        "two blocks, 4 x 3, at 0.125 %: any of A/A called different in {:.2} %, with one cell of 15 % among 1.5 % in \
+         {:.2} %, by pooled spreads alone in {:.2} %",
+        equal * 100.0,
+        noisy * 100.0,
+        plain * 100.0
+    );
+    assert!(equal <= 0.005 && noisy <= 0.02, "{equal} {noisy}");
+    assert!(plain > 0.04, "{plain}: nothing would be needed");
+}
+
 #[test]
 fn a_noisy_workload_among_quiet_ones_is_not_called_different_much_more_often() {
     for (name, quiet) in [("1 %", 0.01), ("3 %", 0.03)] {
