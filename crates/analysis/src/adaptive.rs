@@ -13,8 +13,8 @@ use stats::REPETITIONS_MIN;
 
 use crate::comparisons::{Comparisons, is_open};
 use crate::document::{
-    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, Meets, OverallCandidate, Ratio, Status,
-    Verdict, WorkloadAnswer,
+    Analysis, AnswerOutcome, BoundIs, Candidate, CellAnalysis, Check, Criterion, Meets, OverallCandidate, Ratio,
+    Status, Verdict, WorkloadAnswer,
 };
 use crate::figures::looks;
 use crate::hardware::Hardware;
