@@ -51,8 +51,8 @@ impl Unknown {
                     .to_owned()
             }
             Self::UnlikeAnyKeys(table) => format!(
-                "keys like those of {table}: none that an experiment can state comes within {:.0} points of how often \
-                 its partitions are asked for; it has the nearest",
+                "keys like those of {table}: the best that an experiment can state are more than {:.0} points from how \
+                 often its partitions are asked for",
                 MOST_GAP * 100.0
             ),
             Self::Statements => {
