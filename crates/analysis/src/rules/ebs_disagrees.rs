@@ -201,6 +201,19 @@ mod tests {
         assert_eq!(judged(&trial, &job).map(|it| it.only_ebs), Some(6), "its own limit is another one");
     }
 
+    /// 160 reads a second of 62 KiB are 616 of the 16 KiB in which AWS states the IOPS of an instance.
+    #[test]
+    fn what_is_served_counts_requests_as_a_volume_does_where_its_instance_is_narrower() {
+        let mut job = job();
+        job.setups[1].data.own_limits = Some(IoLimits::symmetric(Some(5000.0), None));
+        let mut trial = counted(&[(160.0, of_volume(0.0)); 6]);
+        of_data(&mut trial).read_bytes_per_s.fill(10.1e6);
+        trial.record.nodes[0].volumes[0].limits = IoLimits::symmetric(Some(625.0), None);
+        assert_eq!(judged(&trial, &job).map(|it| it.only_ours), Some(6), "as EBS would count");
+        trial.record.nodes[0].volumes[0].is_served = true;
+        assert_eq!(judged(&trial, &job), None);
+    }
+
     #[test]
     fn one_window_of_fifty_may_differ() {
         let windows = |differing: usize| {
