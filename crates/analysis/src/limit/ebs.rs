@@ -5,82 +5,178 @@ use evidence::VolumeFacts;
 use experiment::Setup;
 
 use super::pauses::Pauses;
+use super::volume::{INSTANCE_UNIT_BYTES, VOLUME_UNIT_BYTES};
 use super::window::{Dimension, VOLUME_AT_CAP, Watched};
 use super::{instance, volume};
 use crate::document::limit::LimitKind;
 use crate::ebs::EbsExceeded;
+use crate::host::WindowRates;
 use crate::node::Node;
 
+/// What does this share of a limit is full: the rest goes in pauses that are too short to be looked at. Below it a
+/// smooth demand need never wait.
+const FULL: f64 = 0.98;
+/// A bucket whose mean limit in a window is below this share of its burst was empty for some of it.
+const AT_BURST: f64 = 0.999;
+
 /// What we take a volume to be at in a window.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LimitsOfWindow {
-    /// Limits that it is at by itself.
-    own: Vec<(LimitKind, Dimension)>,
-    /// The largest share of a limit that it used by itself, of requests and of bytes, at its cap or not.
-    used: [f64; 2],
+    /// What it did of the limits that it has by itself.
+    own: Vec<Use>,
+    /// The most that all volumes together may have done of a limit of their instance, of requests and of bytes.
+    path: [f64; 2],
     /// Whether it is emulated: then the narrower of what volume and instance let through is the volume's own limit.
     is_emulated: bool,
     /// Whether it is at a limit of the instance together with others: which of them EBS then holds back is not known.
     pub path_is_full: bool,
 }
 
+/// What a volume did of a limit in a window.
+#[derive(Debug, Clone, PartialEq)]
+struct Use {
+    kind: LimitKind,
+    dimension: Dimension,
+    at_cap: bool,
+    /// Share of the limit.
+    share: f64,
+    /// The most that this may have been: of requests of all sizes a mean shows the least that they count for, and of a
+    /// bucket that ran empty the mean limit shows more than there was in the end.
+    most: f64,
+}
+
+/// A share of a window that is counted as above a limit: of requests or bytes; whether it is one of the instance.
+type Share = (Dimension, bool, f64);
+
 impl LimitsOfWindow {
     /// Whether it is at no limit.
     pub fn is_none(&self) -> bool {
-        self.own.is_empty() && !self.path_is_full
+        self.at_cap().next().is_none() && !self.path_is_full
+    }
+
+    /// Whether it did all that a limit of its own lets through, and not only most of it.
+    pub fn is_full(&self) -> bool {
+        self.at_cap().any(|used| used.share >= FULL)
     }
 
     /// The largest share of the window that EBS counts as above one of the limits that the volume is at by itself.
     pub fn share_of(&self, exceeded: &EbsExceeded) -> f64 {
-        let of = |(kind, dimension): &(LimitKind, Dimension)| {
-            let (of_volume, of_instance) = match dimension {
-                Dimension::Requests => (exceeded.volume_iops, exceeded.instance_iops),
-                Dimension::Bytes => (exceeded.volume_bytes, exceeded.instance_bytes),
-            };
-            match kind {
-                // The narrower of both, whichever that is.
-                LimitKind::InstanceEbsBandwidth if self.is_emulated => of_volume.max(of_instance),
-                LimitKind::CommitLog => of_volume.max(of_instance),
-                LimitKind::InstanceEbsBandwidth => of_instance,
-                _ => of_volume,
-            }
+        let is_of = |used: &Use, (dimension, of_instance, _): Share| {
+            used.dimension == dimension && self.counts_for(used.kind, of_instance)
         };
-        self.own.iter().map(of).fold(0.0, f64::max)
+        let of_own = shares(exceeded).into_iter().filter(|share| self.at_cap().any(|used| is_of(used, *share)));
+        of_own.map(|(_, _, share)| share).fold(0.0, f64::max)
     }
 
-    /// Whether the volume did at least what one does that is at its limits for as long as is counted, and at none for
+    /// Whether as much was done as is done where a limit holds requests back for as long as is counted, and none for
     /// the rest of the window; shares of it below `least` are not looked at.
     pub fn allow(&self, exceeded: &EbsExceeded, least: f64) -> bool {
-        let [requests, bytes] = self.used;
-        let counted = [
-            (exceeded.volume_iops.max(exceeded.instance_iops), requests),
-            (exceeded.volume_bytes.max(exceeded.instance_bytes), bytes),
-        ];
-        counted.into_iter().all(|(share, used)| share < least || used >= VOLUME_AT_CAP * share)
+        shares(exceeded).into_iter().all(|(dimension, of_instance, share)| {
+            let is_of = |used: &&Use| used.dimension == dimension && self.counts_for(used.kind, of_instance);
+            let path = if of_instance { self.path[dimension as usize] } else { 0.0 };
+            let most = self.own.iter().filter(is_of).map(|used| used.most).fold(path, f64::max);
+            share < least || most >= VOLUME_AT_CAP * share
+        })
     }
+
+    fn at_cap(&self) -> impl Iterator<Item = &Use> {
+        self.own.iter().filter(|used| used.at_cap)
+    }
+
+    /// Whether time above a limit of this kind is counted as the instance's, or as the volume's.
+    fn counts_for(&self, kind: LimitKind, of_instance: bool) -> bool {
+        match kind {
+            LimitKind::InstanceEbsBandwidth => of_instance || self.is_emulated,
+            // The narrower of both, whichever that is.
+            LimitKind::CommitLog | LimitKind::BurstSpent => true,
+            _ => !of_instance,
+        }
+    }
+}
+
+fn shares(exceeded: &EbsExceeded) -> [Share; 4] {
+    [
+        (Dimension::Requests, false, exceeded.volume_iops),
+        (Dimension::Bytes, false, exceeded.volume_bytes),
+        (Dimension::Requests, true, exceeded.instance_iops),
+        (Dimension::Bytes, true, exceeded.instance_bytes),
+    ]
 }
 
 /// The limits that a volume is at, window by window; `None` where none of its limits is known.
 pub fn limits_by_window(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFacts) -> Option<Vec<LimitsOfWindow>> {
-    let count = node.activity(facts.role)?.windows.read_iops.len();
+    let rates = &node.activity(facts.role)?.windows;
+    let count = rates.read_iops.len();
     let pauses = Pauses::of(node);
     let mut uses = volume::windows(setup, node, facts, &pauses);
     uses.extend(setup.map(|setup| instance::windows(setup, node, &pauses)).unwrap_or_default());
     // Ways of counting that have no limit have no windows.
     uses.retain(|(_, windows)| windows.len() == count);
     let is_known = count > 0 && !uses.is_empty();
-    let mut found = vec![LimitsOfWindow { is_emulated: facts.is_served, ..LimitsOfWindow::default() }; count];
+    let of_instance = |kind| kind == LimitKind::InstanceEbsBandwidth && !facts.is_served;
+    let unit_bytes = |kind| if of_instance(kind) { INSTANCE_UNIT_BYTES } else { VOLUME_UNIT_BYTES };
+    let none = LimitsOfWindow { own: Vec::new(), path: [0.0; 2], is_emulated: facts.is_served, path_is_full: false };
+    let mut found = vec![none; count];
     for (watched, windows) in uses {
-        for (limits, window) in found.iter_mut().zip(windows) {
+        for (at, (limits, window)) in found.iter_mut().zip(windows).enumerate() {
+            let most = |rates: &WindowRates, dimension| most_done(rates, at, dimension, unit_bytes(window.kind));
             match watched {
-                Watched::Volume(_, dimension, _) => {
-                    let used = &mut limits.used[dimension as usize];
-                    *used = used.max(window.share());
-                    limits.own.extend(window.at_cap.then_some((window.kind, dimension)));
+                Watched::Volume(_, dimension, _) => limits.own.push(Use {
+                    kind: window.kind,
+                    dimension,
+                    at_cap: window.at_cap,
+                    share: window.share(),
+                    most: most(rates, dimension) / least_limit(setup, facts, rates, at, dimension, window.capacity),
+                }),
+                Watched::Instance(dimension) => {
+                    let volumes = node.facts.volumes.iter().filter_map(|volume| node.activity(volume.role));
+                    let done: f64 = volumes.map(|activity| most(&activity.windows, dimension)).sum();
+                    limits.path[dimension as usize] = done / window.capacity;
+                    limits.path_is_full |= window.at_cap;
                 }
-                _ => limits.path_is_full |= window.at_cap,
+                _ => {}
             }
         }
     }
     is_known.then_some(found)
+}
+
+/// The most that reads and writes of a window may count for, per second: each request for one, and for one more with
+/// each unit of its bytes.
+fn most_done(rates: &WindowRates, at: usize, dimension: Dimension, unit_bytes: f64) -> f64 {
+    let sum = |reads: &[f64], writes: &[f64]| {
+        let both = reads.get(at).zip(writes.get(at));
+        both.map_or(0.0, |(reads, writes)| reads + writes)
+    };
+    let bytes = sum(&rates.read_bytes_per_s, &rates.write_bytes_per_s);
+    match dimension {
+        Dimension::Requests => sum(&rates.read_iops, &rates.write_iops) + bytes / unit_bytes,
+        Dimension::Bytes => bytes,
+    }
+}
+
+/// The least that a volume may have been held to in a window of this mean limit: the baseline of a bucket that may have
+/// been empty meanwhile.
+fn least_limit(
+    setup: Option<&Setup>,
+    facts: &VolumeFacts,
+    rates: &WindowRates,
+    at: usize,
+    dimension: Dimension,
+    mean: f64,
+) -> f64 {
+    let volume = setup.and_then(|setup| setup.volume(facts.role));
+    let (bucket, seen) = match dimension {
+        Dimension::Requests => {
+            (volume.and_then(|v| v.burst).map(|b| (b.baseline_iops, b.burst_iops)), rates.iops_limit.get(at))
+        }
+        Dimension::Bytes => (
+            volume.and_then(|v| v.byte_burst).map(|b| (b.baseline_bytes_per_s, b.burst_bytes_per_s)),
+            rates.bytes_limit.get(at),
+        ),
+    };
+    match bucket {
+        Some((baseline, burst)) if seen.is_none_or(|limit| *limit < AT_BURST * burst) => mean.min(baseline),
+        _ => mean,
+    }
 }

@@ -19,9 +19,11 @@ const ROUNDING: f64 = 1.001;
 /// empty bucket is handed out again at once.
 const AT_BASELINE: f64 = 1.05;
 /// EBS counts a request to an SSD volume in units of 256 KiB (EBS user guide, "EBS I/O characteristics") ...
-const VOLUME_UNIT_BYTES: f64 = 256.0 * 1024.0;
+pub const VOLUME_UNIT_BYTES: f64 = 256.0 * 1024.0;
 /// ... and states the IOPS of an instance for requests of 16 KiB (EC2 user guide, "EBS-optimized instance types").
-const INSTANCE_UNIT_BYTES: f64 = 16.0 * 1024.0;
+pub const INSTANCE_UNIT_BYTES: f64 = 16.0 * 1024.0;
+/// A served hard disk counts in units of 1 MiB (the EBS user guide, the same page).
+const HARD_DISK_UNIT_BYTES: f64 = 1024.0 * 1024.0;
 
 /// A volume's windows, counted in each way in which its limit may count.
 ///
@@ -129,10 +131,7 @@ impl MeasuredVolume<'_> {
             (Dimension::Requests, Counted::Writes) => rates.write_iops.clone(),
             (Dimension::Requests, Counted::Together) => sum(&rates.read_iops, &rates.write_iops),
             (Dimension::Requests, Counted::InUnits) => {
-                let unit = match self.kind(dimension, None) {
-                    LimitKind::InstanceEbsBandwidth => INSTANCE_UNIT_BYTES,
-                    _ => VOLUME_UNIT_BYTES,
-                };
+                let unit = self.unit_bytes();
                 // At least this many: a mean hides how unequal requests are.
                 let units = |iops: &[f64], bytes: &[f64]| -> Vec<f64> {
                     iops.iter().zip(bytes).map(|(n, bytes)| n.max(bytes / unit)).collect()
@@ -147,6 +146,17 @@ impl MeasuredVolume<'_> {
             (Dimension::Bytes, Counted::Together) => sum(&rates.read_bytes_per_s, &rates.write_bytes_per_s),
             (Dimension::Bytes, Counted::InUnits) => return None,
         })
+    }
+
+    /// Bytes of the largest request that counts as one.
+    fn unit_bytes(&self) -> f64 {
+        let served = self.setup.and_then(|setup| setup.served);
+        match self.kind(Dimension::Requests, None) {
+            _ if served.is_some_and(|served| served.is_hard_disk) => HARD_DISK_UNIT_BYTES,
+            // What is served counts requests as the volume does, also where its instance is the narrower of both.
+            LimitKind::InstanceEbsBandwidth if !self.facts.is_served => INSTANCE_UNIT_BYTES,
+            _ => VOLUME_UNIT_BYTES,
+        }
     }
 
     /// Whether reads and writes have one number, so that it may be meant for both together; not where it is known that
