@@ -102,7 +102,7 @@ impl Gate {
             expression: self.to_string(),
             outcome,
             would_decide_repetitions: needed
-                .filter(|_| outcome == GateOutcome::Inconclusive)
+                .filter(|_| outcome == GateOutcome::Inconclusive && obstacles.is_empty())
                 .and_then(|all| all.into_iter().max()),
             cells: judged.into_iter().filter(|c| c.outcome != GateOutcome::Passed).collect(),
             obstacles,

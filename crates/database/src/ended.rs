@@ -20,7 +20,7 @@ pub(crate) fn describe(status: ExitStatus, oom_kills: Option<&Path>) -> String {
         (None, Some(9)) => {
             let by = match oom_kills.and_then(killed_for_memory) {
                 Some(0) => "by somebody: the kernel has killed no process of its cgroup for lack of memory",
-                Some(_) => "by the kernel, for lack of memory in its cgroup",
+                Some(_) => "by the kernel, for lack of memory, as its cgroup counts",
                 None => "by somebody, or by the kernel for lack of memory, see dmesg",
             };
             format!("killed by signal 9 (SIGKILL: {by})")
@@ -53,7 +53,8 @@ mod tests {
         let of_v1 = |kills: u32| format!("oom_kill_disable 0\nunder_oom 0\noom_kill {kills}\n");
         let of_v2 = |kills: u32| format!("low 0\nhigh 0\nmax 7\noom 3\noom_kill {kills}\noom_group_kill 0\n");
         for of in [&of_v1 as &dyn Fn(u32) -> String, &of_v2] {
-            assert_eq!(killed(&of(1)), "killed by signal 9 (SIGKILL: by the kernel, for lack of memory in its cgroup)");
+            let by_kernel = "(SIGKILL: by the kernel, for lack of memory, as its cgroup counts)";
+            assert_eq!(killed(&of(1)), format!("killed by signal 9 {by_kernel}"));
             assert!(killed(&of(0)).contains("(SIGKILL: by somebody: the kernel has killed no process"));
         }
         // A kernel that does not count them, and no cgroup.

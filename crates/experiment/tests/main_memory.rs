@@ -108,6 +108,7 @@ fn a_plan_says_which_memory_of_a_small_model_is_raised_to_the_least() {
     // What is stated is divided, and not raised.
     assert!(of_variant.starts_with("note: a_set: 19 MiB of page cache would be its part of"), "{of_variant}");
     assert_eq!(said("scale = 256\npage_cache_mib = 64").len(), 1, "a page cache that is stated is not raised");
+    assert_eq!(said("scale = 256\npage_cache = \"same-misses\"").len(), 1, "its size is reckoned");
     assert_eq!(said("scale = 16"), [""; 0]);
 }
 

@@ -92,6 +92,7 @@ fn what_was_not_the_storage_is_said_before_any_figure() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&said), "{text}");
     comparison.gates[0].obstacles.push(Obstacle::Withheld { cells: 2 });
-    let of_gate = "of 2 cells something else was measured than the storage: that nothing is lost there is not shown";
+    let of_gate = "of 2 cells something else was measured than the storage in its sustained state: that nothing is \
+                   lost there is not shown";
     assert!(comparison_markdown(&comparison).contains(of_gate));
 }

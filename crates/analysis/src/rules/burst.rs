@@ -84,7 +84,7 @@ pub struct BurstOnly {
 const CREDITS_SHARE: f64 = 0.02;
 /// The unit of credits of bytes.
 const MIB: f64 = 1_048_576.0;
-/// So many windows in a row in which credits fell are no chance: of four in any order one in 120 is that.
+/// Credits that fell in each of so many windows fell by no chance: of five readings in any order one in 120 does.
 const STEADY_WINDOWS: usize = 4;
 /// What does more than this share of the burst rate is not the volume that is stated.
 const MOST: f64 = 1.02;

@@ -96,6 +96,10 @@ fn what_was_measured_instead_of_storage_stands_beside_a_change() {
     let obstacles = vec![Obstacle::Withheld { cells: 1 }];
     assert_eq!(decide(&comparison), (GateOutcome::Inconclusive, obstacles.clone()));
     let slower: Vec<TrialMeasurement> = trials(0.8).into_iter().map(saturated).collect();
+    // No number of repetitions makes it the storage.
+    let once = compare(&run(&job, &before[..2]), &run(&job, &slower[..2]));
+    let decided = Gate::parse("throughput < -5%").unwrap().decide(&once);
+    assert_eq!((decided.outcome, decided.would_decide_repetitions), (GateOutcome::Inconclusive, None));
     let comparison = compare(&run(&job, &before), &run(&job, &slower));
     assert_eq!(decide(&comparison), (GateOutcome::Failed, obstacles));
 }

@@ -110,7 +110,10 @@ fn obstacle(obstacle: &Obstacle) -> String {
         }
         Obstacle::Withheld { cells } => {
             let cells = several_of(*cells, "cell", "cells");
-            format!("of {cells} something else was measured than the storage: that nothing is lost there is not shown")
+            format!(
+                "of {cells} something else was measured than the storage in its sustained state: that nothing is lost \
+                 there is not shown"
+            )
         }
         Obstacle::DifferentHosts { facts } => {
             let mut shown: Vec<String> = facts.iter().take(FACTS_SHOWN).cloned().collect();
