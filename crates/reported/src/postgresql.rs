@@ -33,6 +33,8 @@ series! {
     CHECKPOINTS_TIMED "postgresql_checkpoints_timed" counter;
     /// Checkpoints that were asked for, most of them because `max_wal_size` was reached.
     CHECKPOINTS_REQUESTED "postgresql_checkpoints_requested" counter;
+    /// 1 while a checkpoint is under way, now.
+    CHECKPOINTING "postgresql_checkpointing" level;
     /// Time in which checkpoints wrote, seconds.
     CHECKPOINT_WRITE_S "postgresql_checkpoint_write_s" counter;
     /// Time in which checkpoints waited for devices to have taken it, seconds.
@@ -66,6 +68,9 @@ pub static BUFFER_HIT_SHARE: Figure = Figure {
 };
 /// Checkpoints that were done in a trial.
 pub static CHECKPOINTS_OF_TRIAL: Figure = background("checkpoints", "Checkpoints in a trial", Of::Trial(&CHECKPOINTS));
+/// Whether one was under way at the end: the checkpointer hands in what it has written only while it is on time.
+pub static CHECKPOINT_AT_THE_END: Figure =
+    background("checkpoint_at_the_end", "One under way at the end", Of::Trial(&CHECKPOINTING));
 /// Bytes that checkpoints wrote for each completed operation.
 pub static CHECKPOINTER_BYTES_PER_OPERATION: Figure =
     background("checkpointer_bytes_per_operation", "Bytes by checkpoints/op.", Of::Operation(&CHECKPOINTER_BYTES));
@@ -83,6 +88,7 @@ pub static REPORTS: Reports = Reports {
         &kept("index_bytes", "Indexes at the end, MiB", 1.0 / MIB, Of::Trial(&INDEX_BYTES)),
         &kept("dead_rows", "Dead row versions at the end", 1.0, Of::Trial(&DEAD_ROWS)),
         &CHECKPOINTS_OF_TRIAL,
+        &CHECKPOINT_AT_THE_END,
         &background("checkpoints_requested", "of them because the WAL was full", Of::Trial(&CHECKPOINTS_REQUESTED)),
         &background("vacuums", "Vacuums in a trial", Of::Trial(&VACUUMS)),
         &WAL_BYTES_PER_OPERATION,

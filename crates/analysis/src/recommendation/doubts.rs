@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use experiment::{CpuShare, DiskTooSmall, ModelMisses};
-use reported::postgresql::{CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
+use reported::postgresql::{CHECKPOINT_AT_THE_END, CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
 use super::by_capacity::excluded_by_probe;
@@ -77,10 +77,12 @@ impl Answer<'_> {
             let mut workloads = self.plan.workloads.iter().filter(|asked| asked.name == cell.workload);
             workloads.any(|asked| asked.writes() > 0.0)
         };
-        // One that goes on to the end is counted only then, and shows by what it wrote.
+        // One that goes on to the end is counted only then, and shows by what it wrote, unless it is late: a checkpointer
+        // hands its counts in while it waits, not to be early (`CheckpointWriteDelay`).
         let has_none = |cell: &&CellAnalysis| {
             let wrote = cell.database.get(&CHECKPOINTER_BYTES_PER_OPERATION).is_some_and(|bytes| bytes > 0.0);
-            !wrote && cell.database.get(&CHECKPOINTS_OF_TRIAL).is_some_and(|done| done < 0.5)
+            let goes_on = cell.database.get(&CHECKPOINT_AT_THE_END).is_some_and(|at_the_end| at_the_end > 0.0);
+            !wrote && !goes_on && cell.database.get(&CHECKPOINTS_OF_TRIAL).is_some_and(|done| done < 0.5)
         };
         let cells = self.cells.iter().filter(writes).filter(has_none);
         let configurations = each_once(cells.map(|cell| cell.configuration.clone()));

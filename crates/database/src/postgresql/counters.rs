@@ -32,6 +32,7 @@ const COLUMNS: &[(&Series, &str)] = &[
     (&series::CHECKPOINTS, "c.num_done"),
     (&series::CHECKPOINTS_TIMED, "c.num_timed"),
     (&series::CHECKPOINTS_REQUESTED, "c.num_requested"),
+    (&series::CHECKPOINTING, CHECKPOINTING),
     (&series::CHECKPOINT_WRITE_S, "c.write_time / 1000"),
     (&series::CHECKPOINT_SYNC_S, "c.sync_time / 1000"),
     (&series::COMMITS, "d.xact_commit"),
@@ -44,6 +45,11 @@ const COLUMNS: &[(&Series, &str)] = &[
     (&series::TABLE_BYTES, "t.table_bytes"),
     (&series::INDEX_BYTES, "t.index_bytes"),
 ];
+
+/// Whether the checkpointer does anything but wait for the next one (`CheckpointerMain`; PostgreSQL: "Wait Events").
+/// Nothing where that is not shown to this user.
+const CHECKPOINTING: &str = "SELECT (wait_event IS DISTINCT FROM 'CheckpointerMain')::int FROM pg_stat_activity
+     WHERE backend_type = 'checkpointer' AND pg_has_role('pg_read_all_stats', 'USAGE')";
 
 /// The views that a release has (PostgreSQL: "The Cumulative Statistics System", of each), with the names of
 /// PostgreSQL 18 and nothing where there is no such count. `pg_stat_io` came with 16, counts bytes since 18 and pages
