@@ -2,7 +2,7 @@
 
 use crate::model_misses::{LEAST_MISSES, Misses, ModelMisses, caches_of, own_buffers};
 use crate::scale::{LEAST_PAGE_CACHE, scaled_dataset};
-use crate::{Configuration, DiskTooSmall, Experiment, Model, Note, Place, Sentence, setups};
+use crate::{Configuration, DiskTooSmall, Experiment, Model, Note, PageCacheKeeps, Place, Sentence, setups};
 
 pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
     let mut notes = misses(experiment);
@@ -14,11 +14,15 @@ pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
 /// Memory that a model has at the least, where its part of a configuration's is less.
 fn raised(experiment: &Experiment) -> Vec<Note> {
     let place = &experiment.place;
-    let Model { scale, page_cache_bytes, .. } = place.model();
+    let Model { scale, page_cache_bytes, page_cache } = place.model();
+    // Else it has the size that was asked for, or reckoned.
+    let is_what_memory_leaves = page_cache_bytes.is_none()
+        && page_cache != PageCacheKeeps::SameMisses
+        && experiment.caches.are_unswept();
     let rules = &experiment.target.database.product().memory;
     let of = |configuration: &Configuration| {
         let (memory, settings) = (configuration.memory_limit_bytes, &configuration.settings);
-        let cache = rules.page_cache_bytes(memory, settings).filter(|_| page_cache_bytes.is_none());
+        let cache = rules.page_cache_bytes(memory, settings).filter(|_| is_what_memory_leaves);
         let cache = cache.map(|full| ("page cache", full / scale, LEAST_PAGE_CACHE));
         // The least heap is what a model has as a rule; a setting that states memory is divided.
         let unstated = rules.stated.filter(|stated| (stated.bytes)(settings).is_none());
