@@ -16,9 +16,8 @@ fn raised(experiment: &Experiment) -> Vec<Note> {
     let place = &experiment.place;
     let Model { scale, page_cache_bytes, page_cache } = place.model();
     // Else it has the size that was asked for, or reckoned.
-    let is_what_memory_leaves = page_cache_bytes.is_none()
-        && page_cache != PageCacheKeeps::SameMisses
-        && experiment.caches.are_unswept();
+    let is_what_memory_leaves =
+        page_cache_bytes.is_none() && page_cache != PageCacheKeeps::SameMisses && experiment.caches.are_unswept();
     let rules = &experiment.target.database.product().memory;
     let of = |configuration: &Configuration| {
         let (memory, settings) = (configuration.memory_limit_bytes, &configuration.settings);
