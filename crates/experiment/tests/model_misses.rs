@@ -1,7 +1,7 @@
 //! How often a model misses its page cache beside full scale, and the page cache that keeps that. Expected figures are
 //! those of `scripts/model-misses.py`.
 
-use crate::story::{accepted, each_refused, notes};
+use crate::story::{accepted, each_refused, notes, with};
 use experiment::{ModelMisses, Plan, Setups, plan, setups};
 
 /// Payload bytes of a record.
@@ -129,6 +129,19 @@ fn a_calibrated_page_cache_is_left_alone() {
     assert_eq!(notes(&accepted(&calibrated), "model_misses", None), Vec::<String>::new());
     let plain = planned(&text(FULL, 16.0, ZIPFIAN, ("", ""))).0;
     assert_eq!(planned(&calibrated).0.caches, plain.caches);
+}
+
+/// The note on memory that was raised is on what memory leaves, and not on a size that is reckoned or asked for.
+#[test]
+fn a_page_cache_is_raised_to_the_least_only_where_it_is_what_memory_leaves() {
+    let limited = with("size_gib = 320 }", "size_gib = 320 }\nmemory_limit_gib = 16");
+    let limited = limited.replace("records = 1000\n", "records = 100_000_000\n");
+    let raised = |local: &str| {
+        let text = format!("{limited}[provider.local]\nscale = 256\n{local}\n");
+        notes(&accepted(&text), "memory_raised", None).len()
+    };
+    let all = ["", "page_cache = \"same-misses\"", "page_cache_mib = 32", "[sweep]\ncache_ratio = [2]"];
+    assert_eq!(all.map(raised), [1, 0, 0, 0]);
 }
 
 /// A data set that was made smaller by other means than the scale.
