@@ -75,10 +75,10 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 /// --no-index-validation`, too: files of SAI's indexes must be among them, so that nothing is built, and are not read.
 ///
 /// Those that another cluster has written (`is_foreign`) it takes as `nodetool import --no-tokens` does: they are read
-/// for damage first, and which of them were repaired, or had which level, is forgotten; files of indexes are left behind,
-/// and built here. Rows of other nodes come with
-/// them: see [`clean_up`]. Asked to check tokens, a node would take no part of a directory that has a row of another
-/// node, rather than its own rows of it (`SSTableImporter.verifySSTableForImport`). Each SSTable has a new name there
+/// for damage first, and which of them were repaired, or had which level, is forgotten; files of indexes are left
+/// behind, and built here. Rows of other nodes come with them: see [`clean_up`]. Asked to check tokens, a node would
+/// take no part of a directory that has a row of another node, rather than its own rows of it
+/// (`SSTableImporter.verifySSTableForImport`). Each SSTable has a new name there
 /// (`ColumnFamilyStore.getUniqueDescriptorFor`), so that equal names in several directories do no harm.
 ///
 /// # Errors
@@ -90,8 +90,8 @@ pub fn import_sstables(
     is_foreign: bool,
 ) -> Result<(), JmxError> {
     let bean = format!("org.apache.cassandra.db:type=Tables,keyspace={keyspace},table={table}");
-    // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy), and since
-    // 5.0 (fail where a file of an index is missing, validate what indexes have).
+    // (directories, reset levels, clear repaired, verify, verify tokens, invalidate caches, verify all, copy), and
+    // since 5.0 (fail where a file of an index is missing, validate what indexes have).
     let usual = [is_foreign, is_foreign, is_foreign, false, true, false, false];
     let of_indexes: &[bool] =
         if !is_foreign && cassandra_model::has_attached_indexes(version) { &[true, false] } else { &[] };
