@@ -161,6 +161,14 @@ fn keys_of_the_generators_come_back() {
     }
 }
 
+/// The first key has a quarter of all requests: what lies between ranks is no difference to them.
+#[test]
+fn a_steep_law_is_close_to_what_it_makes() {
+    let skew = scrambled(1.3, 100_000, 20_000, 1);
+    assert!(matches!(skew.made.law, Law::Zipfian { .. }) && skew.made.is_close(), "{skew:?}");
+    assert!((skew.zipfian.value - 1.3).abs() < 0.02, "{skew:?}");
+}
+
 #[test]
 fn a_law_that_nothing_has_is_not_close() {
     // Three kinds of keys, and most are never asked for: no zipfian, and not two kinds.
