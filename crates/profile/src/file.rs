@@ -273,7 +273,7 @@ fn of_keys(log: &LogUse) -> Vec<String> {
     if skew.made != skew.best {
         lines.push(format!("* No workload can state that. Nearest is {}", fitted(&skew.made)));
     }
-    if skew.made.law == Law::Uniform {
+    if skew.best.law == Law::Uniform {
         lines.push(format!("* zipfian keys with a constant of up to {:.3} would look the same", skew.zipfian.high));
     }
     let parts = log.tables.iter().filter(|other| other.table == *table);

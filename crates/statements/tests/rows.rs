@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use statements::{CqlType, Data, Generator, Place, Population, Size, Table, TableData, TableRows, Values};
 use support::{cart, table, with};
+use workload::Distribution;
 
 fn rows(table: &Table, data: &TableData) -> TableRows {
     TableRows::new(table, data, 42).unwrap()
@@ -344,6 +345,15 @@ fn data_that_do_not_fit_their_table_are_refused() {
     }
     let constant = TableData { rows: Size::fixed(2), ..of("item", fixed("1")) };
     assert!(unfit(&cart(), &constant)[0].starts_with("table cart: rows of a partition would have the same key"));
+}
+
+#[test]
+fn zipfian_partitions_have_a_constant_between_0_and_2() {
+    for (constant, is_so) in [(0.0, false), (0.5, true), (1.0, true), (1.95, true), (2.0, false)] {
+        let population = Population::Of(Distribution::Zipfian { constant });
+        let data = TableData { population, ..TableData::new("cart", 10) };
+        assert_eq!(unfit(&cart(), &data).is_empty(), is_so, "{constant}");
+    }
 }
 
 #[test]

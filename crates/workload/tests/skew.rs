@@ -4,6 +4,8 @@
 //! integral behind them, hashed by another hash.
 #![expect(clippy::unwrap_used, reason = "tests may panic, in their helpers too")]
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -158,6 +160,14 @@ fn keys_of_the_generators_come_back() {
         assert!((skew.zipfian.value - constant).abs() < 0.01, "{constant}: {skew:?}");
         assert!(matches!(skew.made.law, Law::Zipfian { .. }) && skew.made.is_close(), "{skew:?}");
     }
+}
+
+/// The first key has a quarter of all requests: what lies between ranks is no difference to them.
+#[test]
+fn a_steep_law_is_close_to_what_it_makes() {
+    let skew = scrambled(1.3, 100_000, 20_000, 1);
+    assert!(matches!(skew.made.law, Law::Zipfian { .. }) && skew.made.is_close(), "{skew:?}");
+    assert!((skew.zipfian.value - 1.3).abs() < 0.02, "{skew:?}");
 }
 
 #[test]

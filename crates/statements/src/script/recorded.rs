@@ -93,11 +93,11 @@ impl Recorded {
         format!("{verb}{table}").chars().map(plain).take(NAME).collect()
     }
 
-    /// Whether values stand in its text, which may be somebody's: anything but a number after `LIMIT`.
+    /// Whether values stand in its text, which may be somebody's: anything but a number after `LIMIT`, comments too.
     pub fn has_values(&self) -> bool {
-        let tokens = words(&self.text).unwrap_or_default();
+        let tokens = tokens(&self.text).unwrap_or_default();
         let is_value = |(i, token): (usize, &Token<'_>)| match token.kind {
-            Kind::Text => true,
+            Kind::Text | Kind::LineComment | Kind::BlockComment => true,
             Kind::Number => i.checked_sub(1).is_none_or(|before| !tokens[before].is("LIMIT")),
             // Of a negative number or a UUID, where it is not a counter's.
             Kind::Symbol('-') => tokens.get(i + 1).is_none_or(|next| next.kind != Kind::Marker),
@@ -172,6 +172,7 @@ mod tests {
             ("SELECT * FROM a WHERE k = abcdefab-abcd-abcd-abcd-abcdefabcdef", true),
             ("SELECT * FROM a WHERE k = -1", true),
             ("INSERT INTO a (k) VALUES (0x00)", true),
+            ("SELECT * /* for Jo */ FROM a WHERE k = ?", true),
         ] {
             assert_eq!(read(text).has_values(), has_values, "{text}");
         }

@@ -83,16 +83,18 @@ pub(super) fn hot_set(counts: &Counts, keys: f64, requests: f64) -> Vec<Class> {
 }
 
 /// Zipf's law over so many ranks, `p = rank^-constant / weight`: each of a key of its own, or, where there are more
-/// than keys, hashed to them.
-pub(super) fn zipfian(counts: &Counts, constant: f64, ranks: u64) -> Vec<Class> {
+/// than keys, hashed to them. So many of the first ranks are `whole`: nothing lies between them.
+pub(super) fn zipfian(counts: &Counts, constant: f64, ranks: u64, whole: u64) -> Vec<Class> {
     let keys = counts.keys as f64;
     let weight = zeta_of_large_space(ranks, constant);
     let head = if ranks > counts.keys { (counts.keys / KEYS_FOR_A_RANK).clamp(1, ranks) } else { ranks };
     // What the other ranks add to each key: mean and variance.
     let rest = tail(head, ranks, constant) / weight / keys;
     let rest_variance = tail(head, ranks, 2.0 * constant) / weight.powi(2) / keys;
-    let mut parts = Vec::new();
-    let (mut rank, end) = (0.5, head as f64 + 0.5);
+    let whole = whole.min(head);
+    let alone = |rank: u64| (1.0 / keys, (rank as f64).powf(-constant) / weight + rest, rest_variance);
+    let mut parts: Vec<(f64, f64, f64)> = (1..=whole).map(alone).collect();
+    let (mut rank, end) = (whole as f64 + 0.5, head as f64 + 0.5);
     while rank < end {
         let next = (rank * WIDTH).min(end);
         let popularity = (rank * next).sqrt().powf(-constant) / weight;
@@ -189,8 +191,8 @@ mod tests {
     fn a_law_gives_away_all_requests() {
         let counts = Counts::of((0..1_000).map(|key| key % 7), 5_000);
         for constant in [0.0, 0.5, 0.99, 1.0, 1.4] {
-            for ranks in [counts.keys, 10_000_000_001] {
-                let classes = zipfian(&counts, constant, ranks);
+            for (ranks, whole) in [(counts.keys, 0), (10_000_000_001, 0), (counts.keys, 10), (10_000_000_001, 10)] {
+                let classes = zipfian(&counts, constant, ranks, whole);
                 let keys: f64 = classes.iter().map(|class| class.share).sum();
                 let requests: f64 = classes.iter().map(|class| class.share * class.mean).sum();
                 assert!((keys - 1.0).abs() < 1e-9, "{constant}, {ranks}: {keys}");

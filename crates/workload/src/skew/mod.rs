@@ -23,13 +23,15 @@ use serde::Serialize;
 
 use crate::Distribution;
 use crate::chooser::ScrambledZipfian;
-use classes::Class;
 use counts::Counts;
 
 /// With fewer keys, or requests, nothing is fitted.
 const LEAST: u64 = 100;
 /// A law that is further away than this from what was counted does not describe it: ten points of the requests.
 pub const MOST_GAP: f64 = 0.1;
+/// First ranks that are whole where a law is held against what was counted: of a steep one the first key has much of
+/// all requests, and what lies between the ranks of the likelihood's classes would count as a difference.
+const WHOLE_RANKS: u64 = 10;
 /// Constants that are tried.
 const STEEPEST: f64 = 1.95;
 const CONSTANTS: u32 = 14;
@@ -172,21 +174,27 @@ pub fn fit(requests_of_each: impl IntoIterator<Item = u64>, keys: u64) -> Option
     }
     let zipfian = constant(&counts, ScrambledZipfian::RANKS);
     let over_keys = constant(&counts, counts.keys);
-    let (hot_keys, hot_requests) = hot_set(&counts);
+    let (data_fraction, operation_fraction) = hot_set(&counts);
     let laws = [
-        (Law::Uniform, classes::even(&counts)),
-        (Law::Zipfian { constant: zipfian }, classes::zipfian(&counts, zipfian.value, ScrambledZipfian::RANKS)),
-        (Law::OverKeys { constant: over_keys }, classes::zipfian(&counts, over_keys.value, counts.keys)),
-        (
-            Law::Hotspot { data_fraction: hot_keys, operation_fraction: hot_requests },
-            classes::hot_set(&counts, hot_keys, hot_requests),
-        ),
+        Law::Uniform,
+        Law::Zipfian { constant: zipfian },
+        Law::OverKeys { constant: over_keys },
+        Law::Hotspot { data_fraction, operation_fraction },
     ];
-    let criterion = |law: &Law, classes: &[Class]| {
-        classes::ln_likelihood(classes, &counts) - law.parameters() * (counts.keys as f64).ln() / 2.0
+    let classes_of = |law: Law, whole: u64| match law {
+        Law::Uniform => classes::even(&counts),
+        Law::Zipfian { constant } => classes::zipfian(&counts, constant.value, ScrambledZipfian::RANKS, whole),
+        Law::OverKeys { constant } => classes::zipfian(&counts, constant.value, counts.keys, whole),
+        Law::Hotspot { data_fraction, operation_fraction } => {
+            classes::hot_set(&counts, data_fraction, operation_fraction)
+        }
     };
-    let each =
-        laws.map(|(law, classes)| (Fitted { law, gap: classes::gap(&classes, &counts) }, criterion(&law, &classes)));
+    let criterion = |law: Law| {
+        let ln_likelihood = classes::ln_likelihood(&classes_of(law, 0), &counts);
+        ln_likelihood - law.parameters() * (counts.keys as f64).ln() / 2.0
+    };
+    let fitted = |law: Law| Fitted { law, gap: classes::gap(&classes_of(law, WHOLE_RANKS), &counts) };
+    let each = laws.map(|law| (fitted(law), criterion(law)));
     let (best, _) = each.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let is_made = |fitted: &Fitted| fitted.law.distribution().is_some();
     let made = each.into_iter().map(|(fitted, _)| fitted).filter(is_made);
@@ -207,7 +215,7 @@ fn constant(counts: &Counts, ranks: u64) -> Constant {
     const SECTIONS: u32 = 20;
     const HALVES: u32 = 20;
     let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
-    let likelihood = |constant: f64| classes::ln_likelihood(&classes::zipfian(counts, constant, ranks), counts);
+    let likelihood = |constant: f64| classes::ln_likelihood(&classes::zipfian(counts, constant, ranks, 0), counts);
     let step = STEEPEST / f64::from(CONSTANTS - 1);
     let steps = (0..CONSTANTS).map(|number| f64::from(number) * step).map(|at| (at, likelihood(at)));
     let more_likely = |a: (f64, f64), b: (f64, f64)| if b.1 > a.1 { b } else { a };
