@@ -2,7 +2,7 @@ use experiment::{Arrivals, ConfigurationMoney, IoLimits, Job, LatencyFigure, Lat
 
 use super::*;
 use crate::TrialMeasurement;
-use crate::document::Range;
+use crate::document::{Metric, Range};
 use crate::story::{Reported, bought, job, measured, record, run};
 
 const GP2: &str = "gp2-320.read-heavy.c100";
@@ -156,7 +156,10 @@ fn after_two_blocks_what_is_beaten_by_far_rests_and_nothing_is_answered() {
         ([-2.4, 0.0, -1.2], &["b", "c"][..], &["a"][..]),
     ] {
         let (job, trials) = (three(None), two_blocks(gives));
-        assert_eq!(crate::judge(&run(&job, &trials)).recommendation.status, Status::NotDecided, "{gives:?}");
+        let judged = crate::judge(&run(&job, &trials));
+        assert_eq!(judged.recommendation.status, Status::NotDecided, "{gives:?}");
+        let is_tested = |metric: Metric| judged.decision.iter().find(|d| d.metric == metric).unwrap().tested;
+        assert_eq!([Metric::Throughput, Metric::P99].map(is_tested), [true, false], "latencies may spread by anything");
         let next = crate::next_block(&run(&job, &trials), 0.0, &BTreeSet::new()).unwrap();
         let Next::Block(next) = next else { panic!("{gives:?}: {next:?}") };
         assert_eq!((next.block, &next.cells), (3, &ids(goes_on)), "{gives:?}: {:?}", next.resting);
