@@ -341,12 +341,7 @@ fn may_spread_by(kind: SpreadKind) -> f64 {
 }
 
 /// `spreads`: by what a trial of each may spread, however alike two of them are; `None`: two of each are not tested.
-fn pair_of(
-    layout: &Layout,
-    (a, b): (usize, usize),
-    spreads: Option<(f64, f64)>,
-    looks: &Looks,
-) -> Option<Pair> {
+fn pair_of(layout: &Layout, (a, b): (usize, usize), spreads: Option<(f64, f64)>, looks: &Looks) -> Option<Pair> {
     let pairs: Vec<(f64, f64)> = layout.pairs(a, b);
     let differences = || pairs.iter().map(|(a, b)| a - b);
     let mean = stats::ratio(differences().sum(), pairs.len() as f64)?;

@@ -218,7 +218,7 @@ fn why(resting: &[Resting], cell: &str) -> RestsBecause {
 fn what_a_model_cannot_decide_of_a_latency_is_not_repeated() {
     let rate = LoadLevel::Rate { operations_per_s: 500.0, arrivals: Arrivals::Poisson };
     let (because, resting) = ends_within(60_000.0, rate);
-    assert_eq!(because, StopsBecause::OutOfReach { blocks_max: 12 });
+    assert_eq!(because, StopsBecause::LatencyInModel);
     assert_eq!(why(&resting, GP2), RestsBecause::LatencyInModel);
 }
 
@@ -226,7 +226,7 @@ fn what_a_model_cannot_decide_of_a_latency_is_not_repeated() {
 #[test]
 fn what_is_left_alone_within_a_bound_is_not_repeated_where_a_model_cannot_decide() {
     let (because, resting) = ends_within(5_000.0, LoadLevel::Concurrency(100));
-    assert_eq!(because, StopsBecause::OutOfReach { blocks_max: 12 });
+    assert_eq!(because, StopsBecause::LatencyInModel);
     assert_eq!([why(&resting, GP2), why(&resting, IO1)], [RestsBecause::Misses, RestsBecause::LatencyInModel]);
 }
 
