@@ -45,8 +45,8 @@ fn what_leads_by_two_trials_of_each_is_no_answer() {
     let mut analysis = with(DecidedBy::Value, outcome);
     analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 3 });
     let headline = answer(&analysis).headline();
-    let words = "Not decided: gp3 leads, and an answer takes more than two trials of each; if that is the truth, about 3 \
-                 repetitions of each cell would decide";
+    let words = "Not decided: gp3 leads, and an answer takes more than two trials of each; if that is the truth, about \
+                 3 repetitions of each cell would decide";
     assert!(headline.starts_with(words), "{headline}");
 }
 
