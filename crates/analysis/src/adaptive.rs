@@ -43,6 +43,8 @@ pub enum StopsBecause {
     Decided,
     /// With the most blocks there would still be no configuration that is shown to be the choice in every place.
     OutOfReach { blocks_max: u32 },
+    /// What is left is bounds on latency that a 1:N model does not decide, however often it is repeated.
+    LatencyInModel,
     /// What they leave open is of cells that the user skips.
     Skipped,
     /// There were as many blocks as there may be.
@@ -128,11 +130,12 @@ impl SoFar<'_> {
         }
         // What is to be run is one configuration: where one place stays open no other decides.
         let rests = |because: RestsBecause| resting.iter().any(|resting| resting.why == because);
-        let of_model = cells.is_empty() && rests(RestsBecause::LatencyInModel);
         let because = if seen.is_early {
             cells.is_empty().then_some(StopsBecause::Skipped)
-        } else if rests(RestsBecause::OutOfReach) || of_model {
+        } else if rests(RestsBecause::OutOfReach) {
             Some(StopsBecause::OutOfReach { blocks_max: most })
+        } else if cells.is_empty() && rests(RestsBecause::LatencyInModel) {
+            Some(StopsBecause::LatencyInModel)
         } else if cells.is_empty() {
             Some(if skipped.is_empty() { StopsBecause::Decided } else { StopsBecause::Skipped })
         } else if done >= most {

@@ -196,11 +196,13 @@ impl Comparisons {
         }
         let looks = figures.looks();
         let spread = |i: usize| may_spread_by(limit::by_use(&cells[i].limit).spreads_as());
+        // By how much a latency may spread was not seen.
+        let is_latency = self.metric.is_latency();
         for (a, i) in mine.iter().enumerate() {
             self.effects[*i] = layout.effect(a);
             for (b, j) in mine.iter().enumerate().skip(a + 1) {
                 if group_of[a] == group_of[b] {
-                    let spreads = (spread(*i), spread(*j));
+                    let spreads = (!is_latency).then(|| (spread(*i), spread(*j)));
                     self.pairs.extend(pair_of(&layout, (a, b), spreads, &looks).map(|pair| ((*i, *j), pair)));
                 }
             }
@@ -338,19 +340,21 @@ fn may_spread_by(kind: SpreadKind) -> f64 {
     }
 }
 
-/// `spreads`: by what a trial of each may spread, however alike two of them are.
-fn pair_of(layout: &Layout, (a, b): (usize, usize), spreads: (f64, f64), looks: &Looks) -> Option<Pair> {
+/// `spreads`: by what a trial of each may spread, however alike two of them are; `None`: two of each are not tested.
+fn pair_of(layout: &Layout, (a, b): (usize, usize), spreads: Option<(f64, f64)>, looks: &Looks) -> Option<Pair> {
     let pairs: Vec<(f64, f64)> = layout.pairs(a, b);
     let differences = || pairs.iter().map(|(a, b)| a - b);
     let mean = stats::ratio(differences().sum(), pairs.len() as f64)?;
     let (low, high) = (differences().fold(f64::INFINITY, f64::min), differences().fold(f64::NEG_INFINITY, f64::max));
     let last_block = layout.last_block(a, b).unwrap_or_default();
     let share = looks.share(last_block);
-    let may_err = spreads.0.hypot(spreads.1) / (pairs.len() as f64).sqrt();
-    let contrast = layout.contrast_of(looks.pairs_min(last_block), a, b);
-    let contrast = contrast.map(|contrast| match contrast.n < stats::REPETITIONS_MIN {
-        true => contrast.no_surer_than(may_err, stats::LEVEL * share),
-        false => contrast,
+    let contrast = layout.contrast_of(looks.pairs_min(last_block), a, b).and_then(|contrast| {
+        if contrast.n >= stats::REPETITIONS_MIN {
+            return Some(contrast);
+        }
+        let (one, other) = spreads?;
+        let may_err = one.hypot(other) / (contrast.n as f64).sqrt();
+        Some(contrast.no_surer_than(may_err, stats::LEVEL * share))
     });
     let plain: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a.exp(), b.exp())).collect();
     Some(Pair {

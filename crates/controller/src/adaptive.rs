@@ -104,6 +104,11 @@ fn stops(because: StopsBecause) -> String {
             "most likely not even the most that there may be ({blocks_max}) would show one configuration to be the \
              choice in every place: more repetitions or less noise may, unless places need different ones"
         ),
+        StopsBecause::LatencyInModel => {
+            "what is open is a bound that the model misses by less than what shows a miss at full scale: repetitions \
+             would not tell"
+                .to_owned()
+        }
         StopsBecause::Skipped => "nothing is open but what was skipped".to_owned(),
         StopsBecause::MostBlocks => "there were as many as there may be".to_owned(),
         StopsBecause::Spent(budget) => format!("{} before the answer was decided", is_spent(budget)),

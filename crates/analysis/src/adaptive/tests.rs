@@ -2,7 +2,7 @@ use experiment::{Arrivals, ConfigurationMoney, IoLimits, Job, LatencyFigure, Lat
 
 use super::*;
 use crate::TrialMeasurement;
-use crate::document::Range;
+use crate::document::{Metric, Range};
 use crate::story::{Reported, bought, job, measured, record, run};
 
 const GP2: &str = "gp2-320.read-heavy.c100";
@@ -156,7 +156,10 @@ fn after_two_blocks_what_is_beaten_by_far_rests_and_nothing_is_answered() {
         ([-2.4, 0.0, -1.2], &["b", "c"][..], &["a"][..]),
     ] {
         let (job, trials) = (three(None), two_blocks(gives));
-        assert_eq!(crate::judge(&run(&job, &trials)).recommendation.status, Status::NotDecided, "{gives:?}");
+        let judged = crate::judge(&run(&job, &trials));
+        assert_eq!(judged.recommendation.status, Status::NotDecided, "{gives:?}");
+        let is_tested = |metric: Metric| judged.decision.iter().find(|d| d.metric == metric).unwrap().tested;
+        assert_eq!([Metric::Throughput, Metric::P99].map(is_tested), [true, false], "latencies may spread by anything");
         let next = crate::next_block(&run(&job, &trials), 0.0, &BTreeSet::new()).unwrap();
         let Next::Block(next) = next else { panic!("{gives:?}: {next:?}") };
         assert_eq!((next.block, &next.cells), (3, &ids(goes_on)), "{gives:?}: {:?}", next.resting);
@@ -215,7 +218,7 @@ fn why(resting: &[Resting], cell: &str) -> RestsBecause {
 fn what_a_model_cannot_decide_of_a_latency_is_not_repeated() {
     let rate = LoadLevel::Rate { operations_per_s: 500.0, arrivals: Arrivals::Poisson };
     let (because, resting) = ends_within(60_000.0, rate);
-    assert_eq!(because, StopsBecause::OutOfReach { blocks_max: 12 });
+    assert_eq!(because, StopsBecause::LatencyInModel);
     assert_eq!(why(&resting, GP2), RestsBecause::LatencyInModel);
 }
 
@@ -223,7 +226,7 @@ fn what_a_model_cannot_decide_of_a_latency_is_not_repeated() {
 #[test]
 fn what_is_left_alone_within_a_bound_is_not_repeated_where_a_model_cannot_decide() {
     let (because, resting) = ends_within(5_000.0, LoadLevel::Concurrency(100));
-    assert_eq!(because, StopsBecause::OutOfReach { blocks_max: 12 });
+    assert_eq!(because, StopsBecause::LatencyInModel);
     assert_eq!([why(&resting, GP2), why(&resting, IO1)], [RestsBecause::Misses, RestsBecause::LatencyInModel]);
 }
 

@@ -23,7 +23,7 @@ pub struct Decision {
     pub cheapest_of_best: String,
     /// Every configuration that has a figure, best first.
     pub ranking: Vec<Ranked>,
-    /// Whether differences could be tested at all (three or more pairs).
+    /// Whether differences could be tested at all.
     pub tested: bool,
     /// What forbids reading much into this row.
     pub cautions: Vec<Caution>,

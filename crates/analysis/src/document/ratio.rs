@@ -66,9 +66,9 @@ pub struct Ratio {
     /// exp(mean of the logarithms of the ratios of the blocks that both have): the median ratio where ratios are
     /// log-normal.
     pub median: f64,
-    /// Lower end of the interval at `level`; with fewer than three pairs the smallest ratio observed.
+    /// Lower end of the interval at `level`; where nothing was tested the smallest ratio observed.
     pub low: f64,
-    /// Upper end; with fewer than three pairs the largest ratio observed.
+    /// Upper end; where nothing was tested the largest ratio observed.
     pub high: f64,
     /// Number of pairs; of two that share no block, the smaller number of trials.
     pub pairs: u64,
@@ -78,7 +78,7 @@ pub struct Ratio {
     /// Whether other cells than the two had a say in the spread; `false`: no other is of their kinds, the two spread
     /// more than the rest, or nothing was tested.
     pub pooled: bool,
-    /// p-value of "the ratio is 1"; `None` with fewer than three pairs.
+    /// p-value of "the ratio is 1"; `None` where nothing was tested.
     pub p_value: Option<f64>,
     /// The same, adjusted by Holm for all comparisons of this metric in the experiment.
     pub p_adjusted: Option<f64>,

@@ -167,11 +167,18 @@ impl Answer<'_> {
     /// A configuration of the hardware on which each place has all that it leaves open, where other hardware was
     /// judged.
     fn hardware_in_all<'a>(&self, all: &'a [WorkloadAnswer]) -> Option<&'a str> {
+        // What two trials of each leave is no answer, of hardware neither.
+        let is_early = |place: &WorkloadAnswer| {
+            let mut cells = self.cells.iter().filter(|c| place.is_of(c));
+            cells.all(|c| c.valid_trials < stats::REPETITIONS_MIN)
+        };
         let mut names: Vec<&str> = Vec::new();
         for place in all {
             match (&place.outcome, place.by) {
                 (AnswerOutcome::Run { configuration, .. }, _) => names.push(configuration),
-                (AnswerOutcome::Between { configurations, .. }, DecidedBy::Value | DecidedBy::Throughput) => {
+                (AnswerOutcome::Between { configurations, .. }, DecidedBy::Value | DecidedBy::Throughput)
+                    if !is_early(place) =>
+                {
                     names.extend(configurations.iter().map(String::as_str));
                 }
                 _ => return None,

@@ -4,7 +4,7 @@ use analysis::{Bound, BoundIs, LimitedHere, OfThisMachine, Ratio, each_once};
 
 use crate::figures::{listed, number, when};
 
-/// A ratio: `1.92 times (1.80 to 2.05)`; with fewer than three pairs the observed range says that it is one. Ends
+/// A ratio: `1.92 times (1.80 to 2.05)`; where nothing was tested the observed range says that it is one. Ends
 /// that are equal to three digits are left out. Where this machine limited one side, what carries over: `at least 1.80
 /// times`.
 pub fn times(ratio: &Ratio) -> String {

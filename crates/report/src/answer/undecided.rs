@@ -178,7 +178,7 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     };
     match configurations.as_slice() {
         [_] if !open.is_empty() => format!("{open}{more}{alike}"),
-        [only] => format!("{only} leads, and two trials of each decide nothing{more}"),
+        [only] => format!("{only} leads, and an answer takes more than two trials of each{more}"),
         _ => format!("the choice is between {names}{numbers}{more}{alike}"),
     }
 }

@@ -33,6 +33,23 @@ fn what_is_open_says_between_whom_and_how_many_repetitions_would_decide() {
     assert!(headline.ends_with("more repetitions would not decide."), "{headline}");
 }
 
+/// The first look of an adaptive run may show that one has beaten all others.
+#[test]
+fn what_leads_by_two_trials_of_each_is_no_answer() {
+    let outcome = AnswerOutcome::Between {
+        configurations: vec!["gp3".into()],
+        break_even: false,
+        alike: Vec::new(),
+        repetitions: Some(3),
+    };
+    let mut analysis = with(DecidedBy::Value, outcome);
+    analysis.recommendation.would_decide = Some(WouldDecide { repetitions: 3 });
+    let headline = answer(&analysis).headline();
+    let words = "Not decided: gp3 leads, and an answer takes more than two trials of each; if that is the truth, about \
+                 3 repetitions of each cell would decide";
+    assert!(headline.starts_with(words), "{headline}");
+}
+
 /// Queues of a model are longer: what it carries under a bound on latency is the least that full scale carries.
 #[test]
 fn what_a_model_carries_under_a_bound_is_not_the_most_that_full_scale_carries() {
