@@ -147,7 +147,7 @@ fn assured(degrees: f64, level: f64) -> Option<f64> {
         all / (PLACES * PLACES) as f64
     };
     let (mut low, mut high) = (0.0, 4.0 * critical + 20.0);
-    for _ in 0..30 {
+    for _ in 0..20 {
         let middle = 0.5 * (low + high);
         if power(middle) < POWER {
             low = middle;

@@ -77,8 +77,8 @@ impl Answer<'_> {
             let mut workloads = self.plan.workloads.iter().filter(|asked| asked.name == cell.workload);
             workloads.any(|asked| asked.writes() > 0.0)
         };
-        // One that goes on to the end is counted only then, and shows by what it wrote, unless it is late: a checkpointer
-        // hands its counts in while it waits, not to be early (`CheckpointWriteDelay`).
+        // One that goes on to the end is counted only then, and shows by what it wrote, unless it is late: a
+        // checkpointer hands its counts in while it waits, not to be early (`CheckpointWriteDelay`).
         let has_none = |cell: &&CellAnalysis| {
             let wrote = cell.database.get(&CHECKPOINTER_BYTES_PER_OPERATION).is_some_and(|bytes| bytes > 0.0);
             let goes_on = cell.database.get(&CHECKPOINT_AT_THE_END).is_some_and(|at_the_end| at_the_end > 0.0);
