@@ -30,8 +30,7 @@ locals {
   groups = {
     for name, machine in var.machines : name => concat(
       [aws_security_group.run.id],
-      machine.role == "client" ? aws_security_group.clients[*].id : [],
-      machine.role == "cache" ? aws_security_group.caches[*].id : [],
+      [for name, group in aws_security_group.of_role : group.id if name == "${machine.role}s"],
     )
   }
 

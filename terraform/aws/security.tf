@@ -54,26 +54,13 @@ resource "aws_vpc_security_group_egress_rule" "between_hosts" {
 }
 
 # memcached asks nobody for a password: whoever reaches it may read, change and empty it.
-resource "aws_security_group" "clients" {
-  count = local.has_caches ? 1 : 0
+resource "aws_security_group" "of_role" {
+  for_each = toset(local.has_caches ? ["clients", "caches"] : [])
 
-  name_prefix = "iopslab-${var.run}-clients-"
-  description = "Clients of the iopslab run ${var.run}"
+  name_prefix = "iopslab-${var.run}-${each.key}-"
+  description = "${title(each.key)} of the iopslab run ${var.run}"
   vpc_id      = local.vpc_id
-  tags        = { Name = "${var.run} clients" }
-
-  lifecycle {
-    create_before_destroy = true
-  }
-}
-
-resource "aws_security_group" "caches" {
-  count = local.has_caches ? 1 : 0
-
-  name_prefix = "iopslab-${var.run}-caches-"
-  description = "Caches of the iopslab run ${var.run}"
-  vpc_id      = local.vpc_id
-  tags        = { Name = "${var.run} caches" }
+  tags        = { Name = "${var.run} ${each.key}" }
 
   lifecycle {
     create_before_destroy = true
@@ -83,9 +70,9 @@ resource "aws_security_group" "caches" {
 resource "aws_vpc_security_group_ingress_rule" "memcached" {
   count = local.has_caches ? 1 : 0
 
-  security_group_id            = aws_security_group.caches[0].id
+  security_group_id            = aws_security_group.of_role["caches"].id
   description                  = "memcached from clients of the run"
-  referenced_security_group_id = aws_security_group.clients[0].id
+  referenced_security_group_id = aws_security_group.of_role["clients"].id
   ip_protocol                  = "tcp"
   from_port                    = 11211
   to_port                      = 11211
@@ -98,7 +85,7 @@ resource "aws_vpc_security_group_egress_rule" "memcached" {
 
   security_group_id            = aws_security_group.run.id
   description                  = "memcached to caches of the run"
-  referenced_security_group_id = aws_security_group.caches[0].id
+  referenced_security_group_id = aws_security_group.of_role["caches"].id
   ip_protocol                  = "tcp"
   from_port                    = 11211
   to_port                      = 11211

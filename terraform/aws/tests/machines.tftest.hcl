@@ -109,7 +109,7 @@ run "one_node_on_gp3" {
     error_message = "Nothing but SSH is open to addresses."
   }
   assert {
-    condition     = length(aws_security_group.clients) == 0 && length(aws_security_group.caches) == 0
+    condition     = length(aws_security_group.of_role) == 0
     error_message = "Without caches there are no groups for them."
   }
 }
@@ -548,17 +548,17 @@ run "caches_that_only_clients_reach" {
     condition = (
       aws_instance.machine["gp3.database-1"].vpc_security_group_ids == toset([aws_security_group.run.id]) &&
       aws_instance.machine["gp3.cache-1"].vpc_security_group_ids ==
-      toset([aws_security_group.run.id, aws_security_group.caches[0].id]) &&
+      toset([aws_security_group.run.id, aws_security_group.of_role["caches"].id]) &&
       aws_instance.machine["client-1"].vpc_security_group_ids ==
-      toset([aws_security_group.run.id, aws_security_group.clients[0].id])
+      toset([aws_security_group.run.id, aws_security_group.of_role["clients"].id])
     )
     error_message = "Caches and clients have a group each, besides that of all hosts."
   }
   assert {
     condition = (
-      aws_vpc_security_group_ingress_rule.memcached[0].security_group_id == aws_security_group.caches[0].id &&
+      aws_vpc_security_group_ingress_rule.memcached[0].security_group_id == aws_security_group.of_role["caches"].id &&
       aws_vpc_security_group_ingress_rule.memcached[0].referenced_security_group_id ==
-      aws_security_group.clients[0].id &&
+      aws_security_group.of_role["clients"].id &&
       aws_vpc_security_group_ingress_rule.memcached[0].cidr_ipv4 == null &&
       aws_vpc_security_group_ingress_rule.memcached[0].from_port == 11211 &&
       aws_vpc_security_group_ingress_rule.memcached[0].to_port == 11211
@@ -575,7 +575,7 @@ run "caches_that_only_clients_reach" {
   assert {
     condition = (
       aws_vpc_security_group_egress_rule.memcached[0].security_group_id == aws_security_group.run.id &&
-      aws_vpc_security_group_egress_rule.memcached[0].referenced_security_group_id == aws_security_group.caches[0].id
+      aws_vpc_security_group_egress_rule.memcached[0].referenced_security_group_id == aws_security_group.of_role["caches"].id
     )
     error_message = "Clients may send to caches."
   }
