@@ -373,7 +373,7 @@ mod tests {
     /// A full bucket whose credits fell by 1,800 in a minute, on which 162 requests a second are below the baseline: by
     /// 300 in each window that is a steady demand of 230; in bursts it rises between them.
     #[test]
-    fn from_a_full_bucket_a_steady_demand_is_told_from_one_in_bursts() {
+    fn from_a_full_bucket_a_steady_demand_is_distinguished_from_one_in_bursts() {
         let mut job = job();
         job.setups[1].data.burst = Some(experiment::Burst {
             baseline_iops: 200.0,
