@@ -129,13 +129,18 @@ impl Known {
 }
 
 /// By which share one is more than the other.
-fn off(a: f64, b: f64) -> f64 {
+pub(crate) fn off(a: f64, b: f64) -> f64 {
     (a / b).max(b / a) - 1.0
 }
 
 /// The speed of a vCPU of an instance type, such as `r4.2xlarge`; `None`: not known.
 pub fn cpu_speed(instance: &str) -> Option<CpuSpeed> {
-    known().get(&family(instance))?.speed()
+    cpu_speed_of_family(&family(instance))
+}
+
+/// The same of a family, in small letters.
+pub(crate) fn cpu_speed_of_family(family: &str) -> Option<CpuSpeed> {
+    known().get(family)?.speed()
 }
 
 /// The families whose speed is nearest to this one, the nearest first.
@@ -148,7 +153,7 @@ pub fn cpu_speeds_near(speed: f64, most: usize) -> Vec<(String, CpuSpeed)> {
 }
 
 /// What all types of one speed have in common: the name without its size, in small letters.
-fn family(instance: &str) -> String {
+pub(crate) fn family(instance: &str) -> String {
     let name = match Cloud::of(instance) {
         Cloud::Aws => instance.split('.').next().unwrap_or_default().to_owned(),
         Cloud::Google => instance.rsplit_once('-').map_or(instance, |(family, _)| family).to_owned(),

@@ -10,6 +10,7 @@ mod cards;
 mod cloud;
 mod cluster;
 mod cost;
+mod cpu_openssl;
 mod cpu_speed;
 mod data;
 mod day;
@@ -38,6 +39,7 @@ pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
     Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
 };
+pub use cpu_openssl::{OPENSSL_BLOCK, OPENSSL_CIPHER, OpensslFamily, openssl_speed, openssl_speeds_near};
 pub use cpu_speed::{CPU_REFERENCE, CpuSpeed, CpuSpeedBasis, cpu_speed, cpu_speeds_near};
 pub use data::NodeData;
 pub use facts::Catalog;
