@@ -38,7 +38,7 @@ NOTES = """\
 ALGORITHM, BLOCK = "ARIA-256-CBC", 16384
 
 OPENSSL_NOTES = f"""\
-# What a vCPU of each family did of a cipher for which no CPU has instructions, all vCPUs at work. Written by sources/cpu_benchmarks.py; do not edit.
+# What a vCPU of each family did of a cipher that OpenSSL has in C alone, all vCPUs at work. Written by sources/cpu_benchmarks.py; do not edit.
 # mb_per_s: MB (10^6 bytes) a second for each vCPU of `openssl speed -mr -mlock -elapsed -multi VCPUS -evp {ALGORITHM.lower()}` in blocks of {BLOCK}
 #   bytes, OpenSSL 3.3.0 or 3.4.0 as gcc compiles it, one run of 3 s for each machine; the median of the family's machines, with the least and the most
 # Source: github.com/SpareCores/sc-inspector-data at COMMIT (Spare Cores; CC BY-SA 4.0), data/*/*/openssl/parsed.json; how it was run:

@@ -2,10 +2,12 @@
 //!
 //! Spare Cores has run it on all vCPUs of nearly every machine type, and anybody can run it on a machine of their own
 //! in a second: so the figures of both are of the same work, unlike a speed by clock times instructions for each clock
-//! ([`CpuSpeed`]). ARIA has no instructions of its own in any CPU, and no assembly in OpenSSL: of the algorithms that
+//! ([`CpuSpeed`]). OpenSSL has ARIA in C alone, so that no CPU gains by instructions of its own: of the algorithms that
 //! were run, its rates are the nearest to the benchmark's (`sources/cpu_benchmarks.py` prints how near). It reads
 //! tables that a core's first cache holds, each time at a place that the step before found; nothing of it waits for
 //! memory, as a database does. A compiler makes the code: the rates of another build of OpenSSL may differ.
+
+use serde::Serialize;
 
 use crate::cpu_speed::{cpu_speed_of_family, off};
 use crate::{CpuSpeed, table};
@@ -19,7 +21,7 @@ pub const OPENSSL_BLOCK: u32 = 16_384;
 const REFERENCE_MB_PER_S: f64 = 533.899_946_67 / 8.0;
 
 /// What was published of a family.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OpensslFamily {
     /// `r4`, in small letters.
     pub family: String,

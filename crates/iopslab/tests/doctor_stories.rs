@@ -1,5 +1,6 @@
 //! What `iopslab doctor` says is true: free space is that of each directory, and the need is the example's.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::support::{Exits, Laboratory};
@@ -146,15 +147,59 @@ fn rates_that_this_machines_client_cannot_send_are_refused_once_doctor_has_measu
 #[test]
 fn a_cpu_is_measured_alone() {
     let lab = Laboratory::new();
-    let document = lab.exits(0, &["doctor", "--cpu", "--format", "json"]).json();
+    let said = lab.exits(0, &["doctor", "--cpu", "--format", "json"]);
+    let document = said.json();
+    assert!(!said.stdout.contains("Java"), "{document}");
     assert!(document["kernel_rounds_per_s"].as_f64().unwrap() > 0.0, "{document}");
     let read = document["memory_read_ns"].as_f64().unwrap();
     assert!(read > 0.1 && read < 100_000.0, "{document}");
     let least = document["kernel_least_share"].as_f64().unwrap();
     assert!(least > 0.0 && least <= 1.0, "{document}");
     assert_eq!(document["speed"].is_null(), document["ghz"].is_null() || document["architecture"].is_null());
-    let text = lab.exits(0, &["doctor", "--cpu"]).stdout;
+    // The machine's own openssl, where it has one that has the cipher: its figures, or the reason why there are none.
+    let openssl = &document["openssl"];
+    assert_ne!(openssl.is_null(), document["openssl_missing"].is_null(), "{document}");
+    assert!(guarded::program("openssl").is_some() || openssl.is_null(), "{document}");
+    if !openssl.is_null() {
+        let [one, each, speed] = ["one_mb_per_s", "each_mb_per_s", "speed"].map(|key| openssl[key].as_f64().unwrap());
+        assert!(one > 0.0 && each > 0.0 && (speed - each / 66.737).abs() < 0.001 * speed, "{openssl}");
+        assert_eq!(openssl["near"].as_array().unwrap().len(), 5, "{openssl}");
+    }
+}
+
+/// A public kernel places a machine beside those that others have measured with it. Here each process does as much as
+/// one on a vCPU of m7g, by a program of this name that comes first in PATH.
+#[test]
+fn a_machine_is_placed_by_the_openssl_that_it_has() {
+    let lab = Laboratory::new();
+    let script = r#"#!/bin/sh
+if [ "$1" = version ]; then echo OpenSSL 3.0.19 27 Jan 2026; exit; fi
+n=1
+while [ $# -gt 0 ]; do if [ "$1" = -multi ]; then n=$2; fi; shift; done
+rate=+F:25:ARIA-256-CBC:94870000.00
+if [ $n = 1 ]; then echo +H:16384; echo $rate; exit; fi
+for at in $(seq 0 $((n - 1))); do echo "Got: +H:16384 from $at"; echo "Got: $rate from $at"; done
+"#;
+    std::fs::create_dir(lab.path().join("bin")).unwrap();
+    let program = lab.write("bin/openssl", script);
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", lab.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let doctor = |format: &str| lab.iopslab(&["doctor", "--cpu", "--format", format]).env("PATH", &path).exits(0);
+    let document = doctor("json").json();
+    let openssl = &document["openssl"];
+    assert!(document["openssl_missing"].is_null() && openssl["version"] == "OpenSSL 3.0.19 27 Jan 2026", "{document}");
+    for (key, expected) in [("one_mb_per_s", 94.87), ("each_mb_per_s", 94.87), ("speed", 1.4215)] {
+        assert!((openssl[key].as_f64().unwrap() - expected).abs() < 1e-4, "{key}: {openssl}");
+    }
+    let near = openssl["near"].as_array().unwrap();
+    let m7g = near.iter().find(|near| near["family"] == "m7g").unwrap_or_else(|| panic!("{openssl}"));
+    assert!(m7g["machines"] == 9 && m7g["cpu_speed"]["speed"] == 1.858, "{m7g}");
+    let text = doctor("human").stdout;
     assert!(text.contains("rounds/s") && text.contains(" ns for a read") && !text.contains("Java"), "{text}");
+    let line = text.lines().find(|line| line.starts_with("openssl ")).unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains(" 94.9 MB/s of aria-256-cbc on each of "), "{line}");
+    assert!(line.contains(": 1.422 of a vCPU of m5.2xlarge with the same cipher"), "{line}");
+    assert!(text.contains("near: ") && text.contains("in the catalog these have a cpu_speed of 1.8"), "{text}");
 }
 
 /// The clock is that of steps which take a known number of cycles: what makes them is optimised in the build that users

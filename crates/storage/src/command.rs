@@ -1,4 +1,5 @@
-//! Running the few system programs that this crate needs, with a deadline and their last words in the error.
+//! Running the few system programs that this crate needs, and one of `iopslab doctor`, with a deadline and their last
+//! words in the error.
 //!
 //! mkfs.xfs, losetup and fio are programs a user of Linux storage knows and can repeat by hand; the same work through
 //! ioctls would need `unsafe` code.
@@ -20,8 +21,8 @@ pub(crate) fn require(program: &str, package: &'static str) -> Result<PathBuf> {
     guarded::program(program).ok_or_else(|| StorageError::NotInstalled { program: program.to_owned(), package })
 }
 
-/// Runs `program` of this package with `words`, as [`run`] does.
-pub(crate) fn call(
+/// Runs `program` of this package with `words` to its end and returns its stdout; after `patience` it is killed.
+pub fn call(
     (program, package): (&str, &'static str),
     words: impl IntoIterator<Item = impl AsRef<OsStr>>,
     patience: Duration,

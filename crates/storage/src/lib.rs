@@ -44,6 +44,7 @@ pub use cgroup::{
 };
 pub use clean::{Cleaned, clean};
 pub use cold::{device_of, drop_page_cache};
+pub use command::call as call_program;
 pub use disk::Disk;
 pub use error::{Result, StorageError, io_error};
 pub use guarded::start_time_ticks;

@@ -15,7 +15,7 @@ use storage::{Controller, Problem};
 /// What was typed after `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Measure only how fast a CPU of this machine is (four seconds), and beside which instance types that is
+    /// Measure only how fast a CPU of this machine is (six seconds), and beside which instance types that is
     #[arg(long)]
     cpu: bool,
 }

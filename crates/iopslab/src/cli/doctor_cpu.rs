@@ -1,5 +1,5 @@
 //! How fast a CPU of this machine is: its clock at work, a fixed kernel, and how long it waits for memory, on one
-//! thread; and beside which instance types that is.
+//! thread; a public kernel on one and on all; and beside which instance types that is.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,6 +9,8 @@ use engine::cpu::{CYCLES, LINES, Walk, chain, kernel};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use serde::Serialize;
+
+use super::doctor_openssl::{Openssl, PROGRAM};
 
 /// What Linux says of the processor.
 const CPUINFO: &str = "/proc/cpuinfo";
@@ -37,6 +39,19 @@ struct Measured {
     memory_read_ns: f64,
     /// `None`: no clock, or an architecture that the catalog does not know.
     speed: Option<Speeds>,
+    /// The public kernel.
+    openssl: Option<Openssl>,
+    /// Why there is none.
+    openssl_missing: Option<String>,
+    /// By which factor the placements by the clock and by the public kernel differ; `None`: one of them is missing.
+    placements_apart: Option<f64>,
+}
+
+impl Measured {
+    /// Both placements.
+    fn both(&self) -> Option<(&Speeds, &Openssl)> {
+        Some((self.speed.as_ref()?, self.openssl.as_ref()?))
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -48,6 +63,12 @@ struct Speeds {
     whole_core: CpuSpeed,
     /// Families with a vCPU like the first.
     near: Vec<Near>,
+}
+
+impl Speeds {
+    fn both(&self) -> [f64; 2] {
+        [self.shared_core.speed, self.whole_core.speed]
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -78,7 +99,11 @@ pub fn run(format: Format) -> Result<(), Failure> {
             .map(|(family, known)| Near { family, known })
             .collect(),
     });
-    let measured = Measured {
+    let (openssl, openssl_missing) = match Openssl::measure(PROGRAM, NEAR) {
+        Ok(openssl) => (Some(openssl), None),
+        Err(why) => (None, Some(why)),
+    };
+    let mut measured = Measured {
         processor: processor.name,
         architecture: processor.architecture,
         ghz,
@@ -86,7 +111,11 @@ pub fn run(format: Format) -> Result<(), Failure> {
         kernel_least_share: least / most,
         memory_read_ns: 1e9 / reads_per_s,
         speed,
+        openssl,
+        openssl_missing,
+        placements_apart: None,
     };
+    measured.placements_apart = measured.both().and_then(|(speed, openssl)| openssl.apart(speed.both()));
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!(measured))),
         Format::Human => shown(&measured),
@@ -116,6 +145,10 @@ fn shown(measured: &Measured) {
         measured.memory_read_ns,
         (LINES * 64) >> 20
     );
+    match (&measured.openssl, &measured.openssl_missing) {
+        (Some(openssl), _) => openssl.shown(),
+        (None, why) => println!("openssl    not measured: {}", why.as_deref().unwrap_or_default()),
+    }
     let Some(speed) = &measured.speed else {
         println!("speed      not known: without a clock, or instructions for each clock of this architecture");
         return;
@@ -125,6 +158,9 @@ fn shown(measured: &Measured) {
     println!("           {:.3} if a CPU here is a whole core, not one of its two threads", whole.speed);
     let near: Vec<String> = speed.near.iter().map(|near| format!("{} {:.3}", near.family, near.known.speed)).collect();
     println!("near       {}", near.join(", "));
+    if let Some(sentence) = measured.both().and_then(|(speed, openssl)| openssl.beside_clock(speed.both())) {
+        println!("{sentence}");
+    }
     println!("in an experiment: cpu_speed = {:.2}", shared.speed);
 }
 

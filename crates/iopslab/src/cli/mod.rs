@@ -14,6 +14,7 @@ mod compare;
 mod db;
 mod doctor;
 mod doctor_cpu;
+mod doctor_openssl;
 mod entry;
 mod experiment_file;
 mod facts;
