@@ -284,13 +284,18 @@ fn the_comparison_finds_a_total_that_was_multiplied_again() {
     assert_eq!(r6in, "| moto | network | r6in | 32xlarge metal | 2.00 |");
 }
 
-/// The program contains this table, which is not under its licence.
+/// The program contains these tables, which are not under its licence.
 #[test]
 fn a_table_under_another_licence_says_so_and_the_notice_names_it() {
-    let head = include_str!("../data/cpu_benchmarks.csv");
     let notice = include_str!("../../../NOTICE");
-    for words in ["SpareCores/sc-inspector-data", "804d3c7", "https://creativecommons.org/licenses/by-sa/4.0/"] {
-        assert!(head.contains(words) && notice.contains(words), "{words}");
+    let tables = [
+        ("cpu_benchmarks.csv", include_str!("../data/cpu_benchmarks.csv")),
+        ("cpu_openssl.csv", include_str!("../data/cpu_openssl.csv")),
+    ];
+    for (name, head) in tables {
+        for words in ["SpareCores/sc-inspector-data", "804d3c7", "https://creativecommons.org/licenses/by-sa/4.0/"] {
+            assert!(head.contains(words) && notice.contains(words), "{name}: {words}");
+        }
+        assert!(notice.contains(&format!("crates/catalog/data/{name}")), "{name}");
     }
-    assert!(notice.contains("crates/catalog/data/cpu_benchmarks.csv"));
 }
