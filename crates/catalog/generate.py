@@ -556,12 +556,12 @@ PRICE_SOURCE_NOTES = """\
 
 VOLUME_PRICE_NOTES = """\
 # What volumes cost, USD a month: EBS and RDS (one zone) in us-east-1, Google in us-central1, Azure in eastus. Written by generate.py; do not edit.
-# An empty value: no such charge for the type; hyperdisk-balanced: what IOPS and MiB/s above the included ones cost was not found;
-#   nor what MiB/s of rds-gp3 above them cost.
+# An empty value: no such charge for the type; rds-gp3: what MiB/s above the included ones cost was not found
 # date: first day for which the collected facts state these prices, or a later day on which they were seen unchanged
 # usd_per_gb: per GB-month, where the "GB" is the GiB of the volume's size
 # usd_per_iops: per provisioned IOPS above iops_above; io2 has lower prices above 32000 and above 64000
 # usd_per_mib: per MiB/s above mib_above; usd_per_million_io: per million I/O requests
+# usd_steps: GiB:USD of a whole volume up to so many GiB, in place of usd_per_gb (Azure's Premium SSD)
 """
 
 # A price that the collected history lacks. The figure is the study's own: 15 hi1.4xlarge at 46.50 USD an hour.
@@ -648,6 +648,7 @@ def prices_of_volume(row):
             "usd_per_mib": row["price_usd_per_mib_per_s_month"],
             "mib_above": row["price_throughput_applies_above_mib_per_s"],
             "usd_per_million_io": row["price_usd_per_million_io_requests"],
+            "usd_steps": "",
             "source": f"seen: {row['price_as_of']}; " + row["source"].split("price ")[-1].split("(awsdocs")[0].strip(),
         }
 
@@ -685,7 +686,25 @@ RDS_PRICES = [
     },
 ]
 
-# Prices of other clouds' volumes, by the day on which they were seen. Of Premium SSD none was found. Azure sells by the hour, and by the MB/s:
+# USD a month of a Premium SSD up to so many GiB.
+PREMIUM_USD = [
+    (4, 0.6),
+    (8, 1.2),
+    (16, 2.4),
+    (32, 5.2795),
+    (64, 10.207),
+    (128, 19.71),
+    (256, 38.012142),
+    (512, 73.22),
+    (1024, 135.17),
+    (2048, 259.0457),
+    (4096, 495.5657),
+    (8192, 946.08),
+    (16384, 1802.06),
+    (32767, 3604.11),
+]
+
+# Prices of other clouds' volumes, by the day on which they were seen. Azure sells by the hour, and by the MB/s:
 # Ultra 0.3495 USD a MB/s of a month (730 hours), 2,048 GiB at 245.19 and 4,000 IOPS at 198.56; Premium SSD v2 a GiB at 0.00011 USD an hour, an
 # IOPS at 0.000007 and a MB/s at 0.000055.
 OTHER_CLOUDS_PRICES = [
@@ -708,9 +727,20 @@ OTHER_CLOUDS_PRICES = [
         "date": "2026-10-02",
         "region": "us-central1",
         "usd_per_gb": "0.08",
+        "usd_per_iops": str(round(0.000006849 * 730, 6)),
         "iops_above": "3000",
+        "usd_per_mib": str(round(0.000054795 * 730, 6)),
         "mib_above": "140",
-        "source": "price table yapnr-price-table-v1 in public code (accessed 2026-10-02)",
+        "source": "price table yapnr-price-table-v1 in public code (accessed 2026-10-02); IOPS and MiB/s: Google's page on disk prices (Iowa; by the "
+        "hour 0.000006849 and 0.000054795) as amroja-biz/rockysurf docs/providers/gcp.md quotes it (read 2026-08-21)",
+    },
+    {
+        "type": "premium",
+        "date": "2026-07-23",
+        "region": "eastus",
+        "usd_steps": " ".join(f"{gib}:{usd}" for gib, usd in PREMIUM_USD),
+        "source": "answers of Azure's Retail Prices API (eastus; LRS): P20 to P60 of 2026-07-23 and all of them in a table of public code (undated; "
+        "seen 2026-11-27); P4 as infracost golden managed_disk_test.golden has it",
     },
     {
         "type": "premium-v2",

@@ -49,7 +49,9 @@ pub use instance::{
 pub use latency::{KnownLatency, Latency, latencies, latency_of};
 pub use limits::{Burst, ByteBurst, GIB, IoLimits, MIB};
 pub use omitted::{Omission, OmittedType, omitted, why_omitted};
-pub use price::{InstancePrice, OtherCharge, OtherPrice, PriceError, Purchase, UnknownPurchase, VolumePrice};
+pub use price::{
+    InstancePrice, OtherCharge, OtherPrice, PriceError, PriceStep, Purchase, UnknownPurchase, VolumePrice,
+};
 pub use processor::Processor;
 pub use quota::VcpuPool;
 pub use reach::TooManyVolumes;

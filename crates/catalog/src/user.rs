@@ -406,7 +406,8 @@ impl UserCatalog {
                     .day_of(price.price_date.as_deref())
                     .map_err(|problem| self.wrong(price.kind.name(), problem))?,
                 region: price.kind.cloud().region(self.region()).to_owned(),
-                usd_per_gb: price.usd_per_gb,
+                usd_per_gb: Some(price.usd_per_gb),
+                steps: Vec::new(),
                 usd_per_iops: price.usd_per_iops,
                 iops_above: price.iops_above,
                 usd_per_iops_above_32000: price.usd_per_iops_above_32000,

@@ -68,9 +68,10 @@ fn said(instance: &str, kind: VolumeType) -> Option<&'static str> {
         ("n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => {
             Some("Google offers them there through its account teams alone, and no source states what they get")
         }
-        ("c3" | "c3d" | "z3", VolumeType::HyperdiskBalanced) => {
-            Some("Google offers them there, but its limits by machine type were not found")
-        }
+        ("c3" | "c3d" | "z3" | "c4" | "c4a" | "n4" | "n4a" | "n4d", VolumeType::HyperdiskBalanced) => Some(
+            "Google offers them there, but its limits of this machine type were not found: state them with `ebs` of an \
+             [[instance]] in a catalog file (docs/catalog.md)",
+        ),
         ("c4d", VolumeType::PdBalanced | VolumeType::PdSsd) => Some("C4D takes no Persistent Disk"),
         _ => None,
     }

@@ -131,11 +131,14 @@ fn every_price_has_its_day_and_source() {
         }
     }
     let volumes = facts().volume_prices();
-    assert!(volumes.iter().all(|p| p.usd_per_gb > 0.0 && !p.source.is_empty()));
+    for price in volumes {
+        let storage: Vec<f64> = price.usd_per_gb.into_iter().chain(price.steps.iter().map(|step| step.usd)).collect();
+        assert!(!storage.is_empty() && storage.iter().all(|usd| *usd > 0.0) && !price.source.is_empty(), "{price:?}");
+        let is_rising = |pair: &[catalog::PriceStep]| pair[0].gib < pair[1].gib && pair[0].usd < pair[1].usd;
+        assert!(price.steps.windows(2).all(is_rising), "{price:?}");
+    }
     for kind in catalog::VolumeType::ALL {
-        // Of Premium SSD no price was found.
-        let is_priced = volumes.iter().any(|p| p.kind == kind);
-        assert_eq!(is_priced, kind != catalog::VolumeType::Premium, "{kind}");
+        assert!(volumes.iter().any(|p| p.kind == kind), "{kind}");
     }
 }
 

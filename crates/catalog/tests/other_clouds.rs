@@ -1,7 +1,8 @@
 //! Machines and volumes of Google Cloud and Azure: their caps, their money, and what is not known of them.
 
 use catalog::{
-    Basis, CapsError, Catalog, Cloud, ClusterRequest, CostError, Extras, InstanceType, NotAttached, Side, VolumeType,
+    Basis, CapsError, Catalog, Cloud, ClusterRequest, CostError, Extras, InstanceType, NotAttached, Side, UserCatalog,
+    VolumeType,
 };
 
 fn facts() -> &'static Catalog {
@@ -86,7 +87,8 @@ fn a_premium_ssd_does_what_the_step_of_its_size_does() {
     assert_eq!((eight.ebs[0].baseline.iops, eight.ebs[0].baseline.capped_by), (16_000.0, Side::Instance));
 }
 
-/// gcpdiag, "N2D", "E2" and "C3D VMs"; Azure's pages on Dsv5, Esv5, Ebdsv5 and Esv6: Premium SSD.
+/// gcpdiag, "N2D", "E2" and "C3D VMs"; Google's Hyperdisk limits of c4-*-288; Azure's pages of the series, uncached:
+/// Premium SSD apart from Premium SSD v2 and Ultra Disk where they differ.
 #[test]
 fn pairs_that_a_stranger_writes_have_the_limits_of_their_pages() {
     for (asked, iops, mb) in [
@@ -99,6 +101,19 @@ fn pairs_that_a_stranger_writes_have_the_limits_of_their_pages() {
         ("azure:Standard_D8ds_v5+ultra:1000:80000:1200", 12_800.0, 290.0),
         ("azure:Standard_E20s_v5+premium-v2:10000:80000:1200", 32_000.0, 750.0),
         ("azure:Standard_E4s_v6+premium:32000", 6_400.0, 212.0),
+        ("gcp:c3-standard-8+hyperdisk-balanced:2000:80000:1200", 50_000.0, 800.0 * 1.048_576),
+        (
+            "gcp:c4-standard-288+hyperdisk-balanced:2000:160000:2400+hyperdisk-balanced:2000:160000:2400\
+             +hyperdisk-balanced:2000:160000:2400",
+            320_000.0,
+            12_500.0 * 1.048_576,
+        ),
+        ("azure:Standard_D16s_v6+premium:32000+premium:32000", 25_600.0, 848.0),
+        ("azure:Standard_D16s_v6+premium-v2:2000:80000:1200", 33_333.0, 992.0),
+        ("azure:Standard_D16as_v6+premium-v2:2000:80000:1200", 30_400.0, 720.0),
+        ("azure:Standard_E16ds_v6+ultra:2000:80000:1200", 33_333.0, 992.0),
+        ("azure:Standard_E16as_v7+premium-v2:2000:80000:1200", 35_200.0, 1_095.0),
+        ("azure:Standard_L16s_v4+premium-v2:2000:80000:1200", 33_333.0, 992.0),
     ] {
         let caps = caps(asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
         let path = caps.path.unwrap();
@@ -125,7 +140,7 @@ fn what_no_source_allows_is_refused_with_what_is_known() {
          type that takes hyperdisk-balanced: gcp:c4d-standard-16"
     );
     for (asked, part) in [
-        ("gcp:c3-highmem-22+hyperdisk-balanced:500", "were not found; known there: pd-balanced, pd-ssd; nearest"),
+        ("gcp:c3-highmem-22+hyperdisk-balanced:500", "(docs/catalog.md); known there: pd-balanced, pd-ssd; nearest"),
         ("gcp:c4d-standard-16+pd-ssd:500", "are known: C4D takes no Persistent Disk; known there: hyperdisk-balanced"),
     ] {
         let error = not_attached(asked).to_string();
@@ -167,29 +182,90 @@ fn money_is_that_of_the_clouds_own_region() {
     assert!((cost.usd_per_month - expected).abs() < 0.01, "{} is not {expected}", cost.usd_per_month);
 }
 
+/// Google's page: 0.08 USD a GiB, 0.005 an IOPS above 3,000 and 0.04 a MiB/s above 140, of which 80,000 IOPS ask for
+/// 312.5.
 #[test]
-fn a_price_that_nobody_stated_is_no_price() {
-    for (text, part) in [
-        ("azure:Standard_E16ds_v5+premium:1000", "price of premium volumes in eastus"),
-        ("gcp:c4d-standard-16+hyperdisk-balanced:2000:12000", "price of the IOPS or MiB/s of hyperdisk-balanced"),
+fn a_hyperdisk_costs_what_it_is_given_and_what_its_requests_ask_for() {
+    let of = |volume: &str| {
+        let request = cluster(&format!("gcp:c4d-standard-32+hyperdisk-balanced:{volume}"));
+        facts().cost(&request, &Basis::default()).unwrap().usd_per_month - 1.511_927 * 730.0
+    };
+    for (volume, expected) in [
+        ("2000", 160.0),
+        ("2000:12000:400", 160.0 + 9_000.0 * 0.005 + 260.0 * 0.04),
+        ("1000:80000", 80.0 + 77_000.0 * 0.005 + 172.5 * 0.04),
     ] {
-        let error = facts().cost(&cluster(text), &Basis::default()).unwrap_err().to_string();
-        assert!(error.contains(part), "{text}: {error}");
+        assert!((of(volume) - expected).abs() < 0.01, "{volume}: {} is not {expected}", of(volume));
     }
-    let included = cluster("gcp:c4d-standard-16+hyperdisk-balanced:2000");
-    assert!(facts().cost(&included, &Basis::default()).is_ok(), "3,000 IOPS and 140 MiB/s cost nothing more");
-    let extras = Extras { snapshot_gb: 100.0, ..Extras::default() };
-    let snapshots = facts().total_cost_with(&[included], extras, &Basis::default()).unwrap_err().to_string();
-    assert!(snapshots.contains("snapshots, on Google Cloud"), "{snapshots}");
+}
+
+/// Azure's Retail Prices API: P10 19.71 USD a month, P30 135.17, P40 259.0457, whatever is used of its size.
+#[test]
+fn a_premium_ssd_costs_what_the_step_of_its_size_does() {
+    let of = |volumes: &str, basis: &Basis| {
+        let cost = facts().cost(&cluster(&format!("azure:Standard_E16ds_v5{volumes}")), basis).unwrap();
+        cost.usd_per_month - 1.152 * 730.0
+    };
+    let free = Basis { free_gb: 100.0, ..Basis::default() };
+    for (volumes, expected) in [
+        ("+premium:100", 19.71),
+        ("+premium:128", 19.71),
+        ("+premium:1024", 135.17),
+        ("+premium:1025", 259.0457),
+        ("+premium:1024+premium:1024", 2.0 * 135.17),
+    ] {
+        for basis in [&Basis::default(), &free] {
+            let usd = of(volumes, basis);
+            assert!((usd - expected).abs() < 0.01, "{volumes}: {usd} is not {expected}: free GB are of no whole disk");
+        }
+    }
 }
 
 #[test]
-fn every_type_has_a_price_with_its_day_and_a_path() {
+fn a_price_that_nobody_stated_is_no_price() {
+    let stated = [("azure:Standard_E16ds_v5".to_owned(), 1.0)];
+    let elsewhere = Basis { region: "westeurope".to_owned(), stated_usd_per_hour: stated.into(), ..Basis::default() };
+    let error = facts().cost(&cluster("azure:Standard_E16ds_v5+premium:1000"), &elsewhere).unwrap_err().to_string();
+    assert!(error.contains("price of premium volumes in westeurope"), "{error}");
+    let request = cluster("gcp:c4d-standard-16+hyperdisk-balanced:2000");
+    let extras = Extras { snapshot_gb: 100.0, ..Extras::default() };
+    let snapshots = facts().total_cost_with(&[request], extras, &Basis::default()).unwrap_err().to_string();
+    assert!(snapshots.contains("snapshots, on Google Cloud"), "{snapshots}");
+}
+
+/// What only Google's page has, in a file of one's own: the price stays the catalog's.
+#[test]
+fn a_machine_without_known_limits_is_refused_until_a_file_states_them() {
+    let asked = "gcp:c4-standard-16+hyperdisk-balanced:2000:12000:400";
+    assert_eq!(
+        not_attached(asked).to_string(),
+        "no limits of hyperdisk-balanced volumes on gcp:c4-standard-16 are known: Google offers them there, but its \
+         limits of this machine type were not found: state them with `ebs` of an [[instance]] in a catalog file \
+         (docs/catalog.md); nearest machine type that takes hyperdisk-balanced: gcp:c4d-standard-16"
+    );
+    let mut own = facts().clone();
+    let text = "[[instance]]\nname = \"gcp:c4-standard-16\"\n\
+                ebs = { baseline_iops = 10000, baseline_mb_per_s = 300 }\n";
+    own.add(&UserCatalog::parse("own.toml", text).unwrap()).unwrap();
+    let request = ClusterRequest::parse(&own, asked).unwrap();
+    let lasting = own.caps(&request, None).unwrap().ebs[0].baseline;
+    assert_eq!((lasting.iops, lasting.capped_by), (10_000.0, Side::Instance));
+    let usd = own.cost(&request, &Basis::default()).unwrap().usd_per_month;
+    let expected = 0.79068 * 730.0 + 2_000.0 * 0.08 + 9_000.0 * 0.005 + 260.0 * 0.04;
+    assert!((usd - expected).abs() < 0.01, "{usd} is not {expected}");
+}
+
+#[test]
+fn every_type_has_a_price_with_its_day_and_a_path_or_a_reason_for_none() {
     let others: Vec<_> = facts().instances().iter().filter(|known| known.cloud() != Cloud::Aws).collect();
-    assert_eq!(others.len(), 161);
+    assert_eq!(others.len(), 364);
     for known in others {
         let name = &known.name;
-        assert!(!known.paths.is_empty() && known.ebs.is_none(), "{name}");
+        assert!(known.ebs.is_none(), "{name}");
+        if known.paths.is_empty() {
+            let why = known.with_volumes(&[VolumeType::HyperdiskBalanced]).unwrap_err().to_string();
+            assert!(why.contains("were not found: state them with `ebs`"), "{name}: {why}");
+        }
         for path in &known.paths {
             assert!(path.caps.baseline_iops >= 1_000.0 && path.caps.baseline_mb_per_s >= 50.0, "{name}: {path:?}");
             assert!(path.kinds.iter().all(|kind| kind.cloud() == known.cloud()), "{name}: {path:?}");

@@ -30,6 +30,8 @@ fn machines_of_other_clouds_are_shown_with_what_they_let_through_to_which_volume
     assert!(alone.contains("path to volumes: by their type") && alone.contains("+pd-balanced:1000"), "{alone}");
     let caps = json(&lab, &["caps", "gcp:c4d-standard-16+hyperdisk-balanced:2000:12000:400"]);
     assert_eq!(caps["ebs"][0]["baseline"]["iops"], 12_000.0);
+    let unknown = shown(&["show", "gcp:n4-standard-16"]);
+    assert!(unknown.contains("path to volumes: not known of any type of them"), "{unknown}");
 }
 
 #[test]
@@ -42,7 +44,10 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["caps", "r4.4xlarge+io1:100GiB:20000"], "io1"),
         (vec!["caps", "r4.4xlarge+gp3:100GiB", "--era", "2012"], "no rules of gp3"),
         (vec!["caps", "gcp:n2-standard-16+hyperdisk-balanced:2000"], "known there: pd-balanced, pd-ssd"),
-        (vec!["cost", "azure:Standard_E16ds_v5+premium:1000"], "price of premium volumes in eastus"),
+        (
+            vec!["cost", "r6i.4xlarge+rds-gp3:400:14000:600", "--stated-price", "db.r6i.4xlarge=2.0"],
+            "price of the IOPS or MiB/s of rds-gp3 volumes",
+        ),
         (vec!["show", "r4.4xlrge"], "nearest: r4.4xlarge"),
         (vec!["list", "--family", "i3em"], "unknown family `i3em` help: nearest: i3en"),
         (vec!["list", "--family", "nope"], "see: iopslab catalog list"),

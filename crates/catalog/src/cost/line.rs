@@ -53,7 +53,7 @@ pub struct CostLine {
     pub what: String,
     /// How many units a month, all nodes together.
     pub quantity: f64,
-    /// `hour`, `GB-month`, `IOPS-month`, `MiB/s-month`, `GB`, `%`, `month`.
+    /// `hour`, `GB-month`, `volume-month`, `IOPS-month`, `MiB/s-month`, `GB`, `%`, `month`.
     pub unit: String,
     /// USD per unit.
     pub unit_usd: f64,

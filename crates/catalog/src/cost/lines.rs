@@ -214,11 +214,11 @@ impl Bill<'_> {
         let price = self.catalog.volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
         let name = format!("{count} x {} {} GiB", requested.kind, requested.size_gib);
         let count = f64::from(count);
-        let extras = price.extras(requested).ok_or_else(|| PriceError::Unknown {
+        let charges = price.charges(&resolved).ok_or_else(|| PriceError::Unknown {
             what: format!("price of the IOPS or MiB/s of {} volumes on {}", requested.kind, price.date),
             known: Vec::new(),
         })?;
-        for charge in std::iter::once(price.storage(requested)).chain(extras) {
+        for charge in charges {
             let line = |what: String, quantity: f64| CostLine {
                 kind: charge.kind,
                 what,
@@ -231,7 +231,7 @@ impl Bill<'_> {
             };
             let quantity = charge.quantity * count;
             self.lines.push(line(format!("{name}, {}", charge.what), quantity));
-            if charge.kind == CostKind::Storage && self.free_gb > 0.0 {
+            if charge.kind == CostKind::Storage && price.steps.is_empty() && self.free_gb > 0.0 {
                 let free = self.free_gb.min(quantity);
                 self.free_gb -= free;
                 self.lines.push(line(format!("free storage of {}", requested.kind), -free));

@@ -15,5 +15,5 @@ pub use instance::InstancePrice;
 pub(crate) use instance::{built_in as built_in_instance_prices, order};
 pub use other::{OtherCharge, OtherPrice};
 pub use purchase::{Purchase, UnknownPurchase};
-pub use volume::VolumePrice;
+pub use volume::{PriceStep, VolumePrice};
 pub(crate) use volume::{built_in as built_in_volume_prices, volume_order};

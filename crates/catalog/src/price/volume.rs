@@ -2,12 +2,21 @@
 
 use serde::Serialize;
 
-use crate::{CostKind, VolumeRequest, VolumeType, table};
+use crate::{CostKind, ResolvedVolume, VolumeType, table};
 
 /// io2 charges less for IOPS above this many.
 const SECOND_TIER_IOPS: f64 = 32_000.0;
 /// io2 charges still less for IOPS above this many.
 const THIRD_TIER_IOPS: f64 = 64_000.0;
+
+/// What a whole volume of up to a size costs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PriceStep {
+    /// The size.
+    pub gib: f64,
+    /// USD a month.
+    pub usd: f64,
+}
 
 /// The monthly prices of a volume type as they were seen on a day. `None`: the type has no such charge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -18,8 +27,11 @@ pub struct VolumePrice {
     pub date: String,
     /// Region.
     pub region: String,
-    /// USD per GB-month. AWS's price pages say GB where the volume's size is in GiB; it is the same number.
-    pub usd_per_gb: f64,
+    /// USD per GB-month. AWS's price pages say GB where the volume's size is in GiB; it is the same number. `None`: by
+    /// [`Self::steps`] alone.
+    pub usd_per_gb: Option<f64>,
+    /// Of whole volumes by their size, the smallest first (Azure's Premium SSD), in place of [`Self::usd_per_gb`].
+    pub steps: Vec<PriceStep>,
     /// USD per provisioned IOPS above [`Self::iops_above`].
     pub usd_per_iops: Option<f64>,
     /// IOPS that are included.
@@ -49,21 +61,11 @@ pub(crate) struct Charge {
 }
 
 impl VolumePrice {
-    /// GB-months, before any free ones.
-    pub(crate) fn storage(&self, volume: &VolumeRequest) -> Charge {
-        Charge {
-            kind: CostKind::Storage,
-            what: "storage",
-            unit: "GB-month",
-            quantity: volume.size_gib,
-            unit_usd: self.usd_per_gb,
-        }
-    }
-
-    /// What is charged beside the size: IOPS and MiB/s above the included ones. `None` when a price is missing.
-    pub(crate) fn extras(&self, volume: &VolumeRequest) -> Option<Vec<Charge>> {
-        let mut charges = Vec::new();
-        let iops = volume.iops.unwrap_or(0.0);
+    /// What is charged of a volume, its storage first and before any free GB-months: then IOPS and MiB/s above the
+    /// included ones. `None` when a price is missing.
+    pub(crate) fn charges(&self, volume: &ResolvedVolume) -> Option<Vec<Charge>> {
+        let mut charges = vec![self.storage(volume.request.size_gib)?];
+        let iops = volume.request.iops.unwrap_or(0.0);
         let second = if self.usd_per_iops_above_32000.is_some() { SECOND_TIER_IOPS } else { f64::INFINITY };
         let third = if self.usd_per_iops_above_64000.is_some() { THIRD_TIER_IOPS } else { f64::INFINITY };
         for (what, from, to, usd) in [
@@ -76,7 +78,9 @@ impl VolumePrice {
                 charges.push(Charge { kind: CostKind::Iops, what, unit: "IOPS-month", quantity, unit_usd: usd? });
             }
         }
-        let quantity = volume.mib_per_s.unwrap_or(0.0) - self.mib_above;
+        // What is not stated is the least that its IOPS ask for: of many IOPS more than what is included.
+        let unstated = self.usd_per_mib_per_s.map(|_| volume.baseline_mib_per_s);
+        let quantity = volume.request.mib_per_s.or(unstated).unwrap_or(0.0) - self.mib_above;
         if quantity > 0.0 {
             let unit_usd = self.usd_per_mib_per_s?;
             charges.push(Charge {
@@ -88,6 +92,15 @@ impl VolumePrice {
             });
         }
         Some(charges)
+    }
+
+    fn storage(&self, gib: f64) -> Option<Charge> {
+        let step = self.steps.iter().find(|step| gib <= step.gib);
+        let (what, unit, quantity, unit_usd) = match step {
+            Some(step) => ("storage by the step of its size", "volume-month", 1.0, step.usd),
+            None => ("storage", "GB-month", gib, self.usd_per_gb?),
+        };
+        Some(Charge { kind: CostKind::Storage, what, unit, quantity, unit_usd })
     }
 }
 
@@ -109,7 +122,7 @@ fn read(row: &table::Row<'_>) -> VolumePrice {
         kind: text("type").parse().unwrap_or_else(|error| panic!("data/volume_prices.csv: {error}")),
         date: text("date"),
         region: text("region"),
-        usd_per_gb: row.required("usd_per_gb"),
+        usd_per_gb: row.number("usd_per_gb"),
         usd_per_iops: row.number("usd_per_iops"),
         iops_above: row.number("iops_above").unwrap_or(0.0),
         usd_per_iops_above_32000: row.number("usd_per_iops_above_32000"),
@@ -117,6 +130,17 @@ fn read(row: &table::Row<'_>) -> VolumePrice {
         usd_per_mib_per_s: row.number("usd_per_mib"),
         mib_above: row.number("mib_above").unwrap_or(0.0),
         usd_per_million_io: row.number("usd_per_million_io"),
+        steps: row.text("usd_steps").map(steps).unwrap_or_default(),
         source: text("source"),
     }
+}
+
+/// `32:5.2795 64:10.207`: GiB and USD of each step.
+fn steps(text: &str) -> Vec<PriceStep> {
+    let step = |given: &str| {
+        let (gib, usd) = given.split_once(':')?;
+        Some(PriceStep { gib: gib.parse().ok()?, usd: usd.parse().ok()? })
+    };
+    let steps = text.split(' ');
+    steps.map(|given| step(given).unwrap_or_else(|| panic!("data/volume_prices.csv: step `{given}`"))).collect()
 }

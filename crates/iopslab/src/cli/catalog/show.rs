@@ -1,6 +1,6 @@
 //! `iopslab catalog show`.
 
-use ::catalog::{Catalog, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase, VolumePath, cpu_speed};
+use ::catalog::{Catalog, Cloud, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase, VolumePath, cpu_speed};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
@@ -42,6 +42,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
                 println!("{}: {} IOPS, {} MB/s", kinds.join(", "), caps.baseline_iops, caps.baseline_mb_per_s);
             }
         }
+        None if found.cloud() != Cloud::Aws => println!("path to volumes: not known of any type of them"),
         None => println!("EBS: its own path is not known, or shared with the network"),
     }
     if let Some(slots) = found.volume_slots {
