@@ -60,28 +60,37 @@ beside "$target/stories.log" bash -c '{ echo -10 >/proc/self/autogroup; } 2>/dev
 all=$(programs --tests)
 cargo build "${tests[@]}" --example simulated_agent
 [ $# = 0 ] || beside "$target/beside.log" "$@"
-# The others, one a line: whoever is free takes the next one. At first that is this shell alone. Once the stories have ended, a second one takes
-# their place. It begins with what else is in their program, which uses their addresses, and waits for Terraform.
+# The others, one a line: whoever is free takes the next one. At first that is this shell alone; a second one takes the place of COMMAND or of the
+# stories, whichever ends first, and a third that of the stories. Before, it has what else is in their program, which waits for Terraform more than
+# it computes, and has networks of its own.
 queue=$target/queue.txt
 grep -vxF "$engine" <<<"$all" | grep -vxF "$stories" >"$queue"
 take() { { flock 9 && read -r directory program <"$queue" && sed -i 1d "$queue"; } 9>"$queue.lock"; }
 take_all() { while take; do run "$directory" "$program" --skip real::; done; }
+lives() { kill -0 "$1" 2>/dev/null; }
+first=${jobs[0]} last=${jobs[-1]}
 set -m
 {
-  tail --pid="${jobs[0]}" -f /dev/null
-  run "${stories% *}" "${stories#* }" --skip real::
+  while lives "$first" && lives "$last"; do sleep 1; done
   take_all
   exit "$status"
 } >"$target/second.log" 2>&1 </dev/null &
-set +m
 jobs+=($!)
+{
+  run "${stories% *}" "${stories#* }" --skip real::
+  while lives "$first"; do sleep 1; done
+  take_all
+  exit "$status"
+} >"$target/third.log" 2>&1 </dev/null &
+jobs+=($!)
+set +m
 take_all
 # Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.
 fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
 [ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
 jobs=()
-cat "$target/stories.log" "$target/second.log"
+cat "$target/stories.log" "$target/second.log" "$target/third.log"
 [ $# = 0 ] || cat "$target/beside.log"
 echo "==> ended after $SECONDS s"
 exit "$status"

@@ -25,12 +25,12 @@ distribution = "uniform"
 rate = [300]
 rest_max_s = 0
 warmup_s = 6
-duration_s = 20
+duration_s = 16
 repetitions = 1
 "#;
 
 const BACKLOG: &str = r#"backlog = { overwrites = 1, sstables = 5 }
-settings = { cassandra = { compaction_throughput = "8MiB/s" } }"#;
+settings = { cassandra = { compaction_throughput = "12MiB/s" } }"#;
 
 /// What was seen of a configuration's first trial.
 pub(super) fn samples(lab: &Laboratory, configuration: &str) -> Vec<HostSample> {
@@ -117,8 +117,8 @@ fn a_backlog_is_there_when_measurement_begins_and_is_compacted_from_then_on() {
 
     // Another run finds it where it is; one that is over too soon says so.
     let slow = small_node::experiment(EXPERIMENT, &[("behind", BACKLOG)])
-        .replace("8MiB/s", "1MiB/s")
-        .replace("duration_s = 20", "duration_s = 6");
+        .replace("12MiB/s", "1MiB/s")
+        .replace("duration_s = 16", "duration_s = 6");
     let (analysis, stderr) = run(&lab, &slow);
     let found = stderr.matches("20000 records from an earlier run's snapshot").count();
     assert_eq!(found, 1, "{stderr}");

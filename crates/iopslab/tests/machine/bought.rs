@@ -9,7 +9,7 @@ use evidence::HostId;
 use reported::memcached::ITEMS;
 
 use crate::aws::{EXPERIMENT, Story};
-use crate::support::{self, Laboratory, conformance, lane::Share, wait_for};
+use crate::support::{self, Laboratory, conformance, wait_for};
 
 /// The actions that the policy in the docs allows.
 pub fn allowed() -> BTreeSet<String> {
@@ -29,7 +29,7 @@ fn machines_are_made_measured_and_taken_away() {
     let cached = format!("{last}cache_tier = {{ memory_gib = 0.0625, instance = \"c7i.large\" }}\n");
     let text = EXPERIMENT.replacen(last, &cached, 1);
     assert_ne!(text, EXPERIMENT);
-    let mut story = Story::of(Laboratory::on_machine(Share::Half), &text);
+    let mut story = Story::of(Laboratory::new(), &text);
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
     wait_for("all machines", Duration::from_secs(120), || story.cloud.left_of("instance").len() == 4);
     assert_eq!(story.cloud.untagged(), Vec::<String>::new());

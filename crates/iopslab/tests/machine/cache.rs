@@ -29,7 +29,7 @@ distribution = "uniform"
 [load]
 concurrency = [4]
 cache = ["cold", "warm"]
-rest_max_s = 3
+rest_max_s = 2
 warmup_s = 2
 duration_s = 5
 repetitions = 1
@@ -94,7 +94,7 @@ fn page_caches_have_the_sizes_of_the_ratios_and_the_volume_is_read_for_the_rest(
         .replace("page_cache_mib = 256\n", "volumes = \"served\"\n")
         .replace("iops = 60,", "iops = 500,")
         .replace("concurrency = [4]", "concurrency = [16]")
-        .replace("rest_max_s = 3", "rest_max_s = 90")
+        .replace("rest_max_s = 2", "rest_max_s = 90")
         + "\n[sweep]\ncache_ratio = [0.5, 1.7]\n";
     lab.write("ratios.toml", &swept);
     let analysis = lab.exits(0, &["run", "ratios.toml", "--format", "json"]).json();
@@ -138,7 +138,7 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
         .replace("cache = [\"cold\", \"warm\"]", "cache = \"warm\"")
         .replace("page_cache_mib = 256", "page_cache_mib = 96")
         .replace("concurrency = [4]", "concurrency = [16]")
-        .replace("rest_max_s = 3", "rest_max_s = 12");
+        .replace("rest_max_s = 2", "rest_max_s = 4");
     lab.write("filled.toml", &filled);
     let mut run = lab.spawn(&["run", "filled.toml"]);
     lab.wait_in(&mut run, "a page cache that is filled", Duration::from_secs(300), || {

@@ -37,10 +37,10 @@ at_s = 10
 for_s = 4
 
 [load]
-concurrency = [4]
+rate = [300]
 rest_max_s = 0
 warmup_s = 5
-duration_s = 24
+duration_s = 20
 repetitions = 1
 
 [provider.local]

@@ -52,12 +52,12 @@ heap_mib = 512
 page_cache_mib = 64
 "#;
 
-/// The cached one alone, whose second cache is away for eight seconds.
+/// The cached one alone, whose second cache is away for six seconds.
 fn with_a_cache_killed() -> String {
     let (head, both) = EXPERIMENT.split_once("[[configuration]]").unwrap();
     let (_, cached) = both.split_once("[[configuration]]").unwrap();
-    let fault = "[[fault]]\nkind = \"cache-kill\"\nnode = 2\nat_s = 10\nfor_s = 8\n\n[load]";
-    format!("{head}[[configuration]]{cached}").replace("[load]", fault).replace("duration_s = 14", "duration_s = 30")
+    let fault = "[[fault]]\nkind = \"cache-kill\"\nnode = 2\nat_s = 6\nfor_s = 6\n\n[load]";
+    format!("{head}[[configuration]]{cached}").replace("[load]", fault).replace("duration_s = 14", "duration_s = 22")
 }
 
 /// By how much a counter grew in the measured seconds.
@@ -148,7 +148,7 @@ fn a_cache_that_is_killed_costs_hits_and_no_acknowledged_write() {
     let fault = &cell["faults"]["faults"][0];
     assert_eq!((&fault["kind"], &fault["problems"]), (&"cache-kill".into(), &serde_json::json!([])), "{fault:#}");
     let at = |key: &str| fault[key]["median"].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
-    assert!(at("began_s") >= 10.0 && at("return_began_s") >= 18.0 && at("back_s") < 25.0, "{fault:#}");
+    assert!(at("began_s") >= 6.0 && at("return_began_s") >= 12.0 && at("back_s") < 19.0, "{fault:#}");
 
     let writes = &cell["writes"];
     let count = |key: &str| writes[key].as_u64().unwrap_or_else(|| panic!("{key} in {writes:#}"));
@@ -158,6 +158,6 @@ fn a_cache_that_is_killed_costs_hits_and_no_acknowledged_write() {
     let run = lab.run_directory();
     conformance::is_whole(&lab, &run, "local");
     let report = std::fs::read_to_string(run.join("report.md")).unwrap();
-    assert!(report.contains("cache-kill of cache node 2 at 10 s for 8 s"), "{report}");
+    assert!(report.contains("cache-kill of cache node 2 at 6 s for 6 s"), "{report}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

@@ -59,7 +59,7 @@ settings = { host = { read_ahead_kb = 256 } }
 name = "unknown"
 settings = { jvm = ["-XX:MaxTenuringThreshold=99"] }
 "#;
-    lab.write("settings.toml", &experiment(100_000, settings));
+    lab.write("settings.toml", &experiment(20_000, settings));
     let output = lab.exits(0, &["run", "settings.toml", "--format", "json"]);
     let stderr = &output.stderr;
     assert!(

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::aws::Story;
-use crate::real::bought::allowed;
+use crate::bought::allowed;
 use crate::support::{Laboratory, conformance};
 
 const REST: &str = r#"

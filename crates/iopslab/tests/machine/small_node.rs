@@ -2,7 +2,7 @@
 //! page cache is smaller than most data sets.
 
 /// An experiment of such nodes, each with its name and what its configuration has besides; `text` is the rest of it.
-pub(super) fn experiment(text: &str, nodes: &[(&str, &str)]) -> String {
+pub fn experiment(text: &str, nodes: &[(&str, &str)]) -> String {
     let configuration = |(name, more): &(&str, &str)| {
         format!(
             r#"

@@ -16,7 +16,7 @@ const EXPERIMENT: &str = r#"
 name = "stored"
 
 [dataset]
-records = 100_000
+records = 20_000
 
 [dataset.store]
 at = "AT"
@@ -185,7 +185,7 @@ mod s3 {
     }
 
     fn experiment(keep: bool) -> String {
-        let text = stored(AT, keep).replace("records = 100_000", "records = 5_000");
+        let text = stored(AT, keep).replace("records = 20_000", "records = 5_000");
         text.replace("keep =", "region = \"us-east-1\"\nkeep =")
     }
 

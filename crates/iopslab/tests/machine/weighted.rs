@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use crate::aws::Story;
-use crate::real::bought::allowed;
+use crate::bought::allowed;
 use crate::sites::{experiment, profiles};
 use crate::support::{Laboratory, conformance};
 

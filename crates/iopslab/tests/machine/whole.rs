@@ -49,7 +49,7 @@ for_s = 2
 kind = "node-kill"
 node = 2
 at_s = 9
-for_s = 6
+for_s = 5
 
 [load]
 clients = 2
@@ -57,7 +57,7 @@ rate = [150]
 request_timeout_s = 4
 rest_max_s = 0
 warmup_s = 3
-duration_s = 26
+duration_s = 21
 repetitions = 1
 
 [provider.local]
@@ -128,7 +128,7 @@ fn a_node_away_costs_availability_or_nothing_and_a_wiped_one_is_found_out() {
         assert_eq!((&fault["kind"], &fault["host"]), (&"node-kill".into(), &"database-2".into()));
         let at = |key: &str| fault[key].as_f64().unwrap_or_else(|| panic!("{key} in {fault:#}"));
         assert!((9.0..11.0).contains(&at("began_s")), "{fault:#}");
-        assert!(at("began_s") < at("gone_s") && at("return_began_s") >= 15.0, "{fault:#}");
+        assert!(at("began_s") < at("gone_s") && at("return_began_s") >= 14.0, "{fault:#}");
         // Reading back waits for the only replica of some records, and not for one of three.
         if configuration == "one-replica" || !fault["back_s"].is_null() {
             assert!(at("back_s") > at("return_began_s"), "{fault:#}");

@@ -3,6 +3,7 @@
 //! disk.
 
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -81,8 +82,9 @@ fn work(lane: usize) -> PathBuf {
 fn share_data_sets(own: usize) {
     let snapshots = |lane| work(lane).join("snapshots");
     let half = work(own).join("half");
-    // A lane's first run makes its directories.
-    for lane in (0..LANES).filter(|lane| *lane != own && snapshots(own).is_dir()) {
+    // No run may have made it yet: stories by SSH and on AWS have work directories of their own.
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(snapshots(own)).unwrap();
+    for lane in (0..LANES).filter(|lane| *lane != own) {
         for kept in std::fs::read_dir(snapshots(lane)).into_iter().flatten().flatten() {
             let here = snapshots(own).join(kept.file_name());
             if here.exists() || !kept.path().join("snapshot.json").exists() {

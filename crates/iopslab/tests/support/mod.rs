@@ -127,7 +127,7 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// For a story without a database and volumes: others may go on beside it.
+    /// For a story without a database and volumes in its own network: others may go on beside it.
     pub fn new() -> Self {
         Self::in_lane(None)
     }
@@ -198,9 +198,19 @@ impl Laboratory {
 
     /// The same in a mount namespace of its own, in which a script has succeeded first.
     pub fn iopslab_apart(&self, script: &str, arguments: &[&str]) -> Command {
+        self.iopslab_within("--mount", script, arguments)
+    }
+
+    /// The same in a network of its own, which leads nowhere: a database there is in nobody's way.
+    pub fn iopslab_in_own_network(&self, arguments: &[&str]) -> Command {
+        self.iopslab_within("--net", "ip link set lo up", arguments)
+    }
+
+    /// The same in a namespace of this kind, in which a script has succeeded first.
+    fn iopslab_within(&self, namespace: &str, script: &str, arguments: &[&str]) -> Command {
         let mut command = self.iopslab(arguments);
         let mut apart = Command::new("unshare");
-        apart.args(["--mount", "sh", "-c", &format!("{script} && exec \"$@\""), "sh"]);
+        apart.args([namespace, "sh", "-c", &format!("{script} && exec \"$@\""), "sh"]);
         apart.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {

@@ -7,12 +7,11 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::small_node;
 use crate::aws::Story;
+use crate::bought::allowed;
 use crate::cloud::attach;
 use crate::network::run;
-use crate::real::bought::allowed;
-use crate::support::lane::Share;
+use crate::real::small_node;
 use crate::support::{Exits, Laboratory, conformance, json};
 
 const VOLUME_BYTES: u64 = 2 << 30;
@@ -99,7 +98,7 @@ fn loaded(lab: &Laboratory) -> (PathBuf, String) {
     let volume = Mounted::of(&image, lab.path().join("volume"));
     let text = small_node::experiment(&[LOADS, DATA_SET].concat(), &[("small", "")]);
     lab.write("loads.toml", &text.replace("size_gib = 2", "size_gib = 1"));
-    let mut command = lab.iopslab(&["run", "loads.toml", "--out", "local"]);
+    let mut command = lab.iopslab_in_own_network(&["run", "loads.toml", "--out", "local"]);
     command.env("IOPSLAB_WORK", volume.at.join("iopslab")).exits(0);
     let kept = only(&volume.at.join("iopslab/snapshots")).join("snapshot.json");
     (image, json(&kept)["key"].as_str().unwrap().to_owned())
@@ -115,7 +114,7 @@ fn only(directory: &Path) -> PathBuf {
 
 #[test]
 fn a_volume_made_from_a_snapshot_is_read_whole_before_it_is_measured_and_must_hold_the_data_set() {
-    let lab = Laboratory::on_machine(Share::Half);
+    let lab = Laboratory::new();
     let (image, key) = loaded(&lab);
     let mut story = Story::of(lab, "");
     let id = |gib: u32| {
