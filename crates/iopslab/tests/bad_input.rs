@@ -276,6 +276,22 @@ fn help_shows_examples_for_every_verb_that_has_them() {
     assert!(lab.exits(0, &["run", "--help"]).stdout.contains("Examples:"));
 }
 
+/// Before anything is fetched or made.
+#[test]
+fn a_local_postgresql_takes_nothing_that_is_cassandras() {
+    let lab = Laboratory::new();
+    for (flag, why) in [
+        (["--nodes", "2"], "--nodes: PostgreSQL is started as one node"),
+        (["--heap-mib", "512"], "--heap-mib: PostgreSQL has no Java heap"),
+    ] {
+        let stderr = lab.exits(2, &[&["db", "start", "postgresql"][..], &flag[..]].concat()).stderr;
+        assert!(unwrapped(&stderr).contains(why), "{stderr}");
+        assert!(unwrapped(&stderr).contains("leave it out: iopslab db start postgresql"), "{stderr}");
+    }
+    let stderr = lab.exits(2, &["db", "start", "mongodb"]).stderr;
+    assert!(stderr.contains("postgresql"), "the databases that there are: {stderr}");
+}
+
 /// The headline used to list all mistakes and each was drawn after it.
 #[test]
 fn every_mistake_is_shown_once_and_none_hides_another() {
