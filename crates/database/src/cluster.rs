@@ -339,9 +339,8 @@ fn check_earlier(spec: &ClusterSpec, server: &dyn Server) -> Result<(), ClusterE
         return Err(ClusterError::AlreadyRunning { directory, running, nodes });
     }
     let first = earlier.state.nodes.first().map(|node| node.address.ip());
-    let is_same = earlier.database() == server.name()
-        && nodes == spec.nodes as usize
-        && first == Some(spec.first_address.into());
+    let is_same =
+        earlier.database() == server.name() && nodes == spec.nodes as usize && first == Some(spec.first_address.into());
     if is_same {
         return Ok(());
     }

@@ -7,8 +7,8 @@ use catalog::{Catalog, VolumeRequest, through_cards};
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Sentence, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing, read_size, setups, versions,
-    volume_server,
+    Sentence, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing, read_size,
+    setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published

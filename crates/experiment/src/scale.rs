@@ -11,8 +11,8 @@ use crate::checkpoints::{LOG_ROOM, stated_log_bytes};
 use crate::cpu_share::{LEAST_CPUS, Speeds};
 use crate::placement::first_hosts;
 use crate::{
-    COMMITLOG_BYTES, Configuration, ConfiguredVolume, Dataset, Experiment, Model, Place, ServedAs, Setup, SetupAt, Setups, VolumeKind,
-    VolumeRole, VolumeSetup,
+    COMMITLOG_BYTES, Configuration, ConfiguredVolume, Dataset, Experiment, Model, Place, ServedAs, Setup, SetupAt,
+    Setups, VolumeKind, VolumeRole, VolumeSetup,
 };
 
 /// Smallest page-cache budget: below it the kernel reclaims executable pages and nothing is measured but thrashing.

@@ -50,7 +50,8 @@ fn what_could_fill_its_volume_or_is_too_little_to_start_with_is_refused() {
 
 #[test]
 fn a_plan_says_when_a_checkpoint_comes_by_it_and_that_another_configuration_has_none_stated() {
-    let said = |setting: &str, local: &str, rule: &str| notes(&accepted(&text(LOG_OF_50_GIB, setting, local)), rule, None);
+    let said =
+        |setting: &str, local: &str, rule: &str| notes(&accepted(&text(LOG_OF_50_GIB, setting, local)), rule, None);
     let stated = "max_wal_size = \"4GB\"";
     let late = said(stated, "scale = 16", "no_checkpoint");
     let [plain, set] = late.as_slice() else { panic!("{late:?}") };

@@ -17,9 +17,7 @@ pub use memory::{PAGE_BYTES, SHARED_BUFFERS};
 
 use std::collections::BTreeMap;
 
-use product::{
-    Lack, MemoryRules, Product, SectionKind, Setting, Settings, SettingsSection, ShapesFiles, StatedBytes,
-};
+use product::{Lack, MemoryRules, Product, SectionKind, Setting, Settings, SettingsSection, ShapesFiles, StatedBytes};
 
 /// Used when the file names no version.
 const DEFAULT_VERSION: &str = "18.3";

@@ -10,8 +10,8 @@ use toml::Value;
 use super::inline::{table, within};
 use super::local::LocalSettings;
 use super::{
-    backlog, behaviour, cache_tier, consistency, explicit_volume, log_space, members, memory, of_instance, placement, settings,
-    target,
+    backlog, behaviour, cache_tier, consistency, explicit_volume, log_space, members, memory, of_instance, placement,
+    settings, target,
 };
 use crate::mistakes::{Collector, choice};
 use crate::raw::BurstWord;

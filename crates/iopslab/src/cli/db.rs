@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use controller::Screen;
 use database::{Account, Cluster, ClusterSpec, Server};
-use experiment::{Lack, PRODUCTS, Product, Started};
+use experiment::{Lack, PRODUCTS, Product, Started, product_named};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use process::paths::{cache_directory, work_directory};
@@ -78,7 +78,7 @@ const HEAP_MIB: u64 = 1_024;
 impl StartArgs {
     /// The database; what it has nothing for is refused.
     fn product(&self) -> Result<&'static Product, Failure> {
-        let product = named(&self.database)?;
+        let product = product_named(&self.database).map_err(Failure::input)?;
         let refused = |flag: &str, why: &str| {
             let help = format!("leave it out: iopslab db start {}", product.name);
             Err(Failure::input(format!("{flag}: {} {why}", product.short)).help(help))
@@ -91,13 +91,6 @@ impl StartArgs {
         }
         Ok(product)
     }
-}
-
-/// The database of this name.
-fn named(name: &str) -> Result<&'static Product, Failure> {
-    let product = PRODUCTS.into_iter().find(|product| product.name == name);
-    // Only these names are taken.
-    product.ok_or_else(|| Failure::input(format!("unknown database `{name}`")))
 }
 
 pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
@@ -140,7 +133,8 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
 fn lock(database: &str, version: &str, format: Format) -> Result<(), Failure> {
     let screen = Screen::new(None);
     let cache = guarded::private_directory(&cache_directory()).map_err(Failure::work)?;
-    let made = database::make_lock_list(named(database)?, version, &cache, &mut |doing| screen.doing(doing, ""));
+    let product = product_named(database).map_err(Failure::input)?;
+    let made = database::make_lock_list(product, version, &cache, &mut |doing| screen.doing(doing, ""));
     let list = made.map_err(Failure::work)?;
     screen.clear();
     let jars = list.jars.iter();
@@ -176,8 +170,8 @@ fn server(product: &'static Product, version: &str, account: Option<Account>) ->
 /// The one that was started here.
 fn server_of(cluster: &Cluster) -> Result<Box<dyn Server>, Failure> {
     let product = PRODUCTS.into_iter().find(|product| product.short == cluster.database());
-    let unknown = || Failure::work(format!("this iopslab does not know {}, which was started here", cluster.database()));
-    server(product.ok_or_else(unknown)?, cluster.version(), None)
+    let unknown = || format!("this iopslab does not know {}, which was started here", cluster.database());
+    server(product.ok_or_else(unknown).map_err(Failure::work)?, cluster.version(), None)
 }
 
 fn start(asked: &StartArgs, directory: &Path, format: Format) -> Result<(), Failure> {

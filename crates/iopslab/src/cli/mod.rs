@@ -103,7 +103,7 @@ enum Command {
     Import(import::ImportArgs),
     /// What changed between two runs, with gates for continuous integration
     Compare(compare::CompareArgs),
-    /// The load engine alone, against any CQL endpoint
+    /// The load engine alone, against any CQL endpoint or a server of PostgreSQL
     Load(load::LoadArgs),
     /// Watch a running cluster: what it asks of its volumes, what would hold that, an experiment that resembles it
     Profile(profile::ProfileArgs),

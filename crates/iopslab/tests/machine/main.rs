@@ -35,6 +35,7 @@ mod real {
     mod existing_watched;
     mod members;
     mod own_statements;
+    mod postgresql;
     mod probe;
     mod profile;
     mod replay;
