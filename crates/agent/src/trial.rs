@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, NodePlan, Renewal, RunningNode};
 use evidence::{OtherProgram, Overhead};
-use experiment::{CacheState, FaultAction, Setup};
+use experiment::{COMMITLOG_BYTES, CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
 use process::machine::unix_ms;
 use wire::{Moments, Reply, RequestError, StartedTrial};
@@ -224,6 +224,7 @@ impl Trial {
         };
         let plan = NodePlan {
             cpus: self.setup.cpus,
+            commitlog_bytes: Some(self.setup.commitlog_bytes.unwrap_or(COMMITLOG_BYTES)),
             maintains_itself: self.maintains_itself,
             settings: self.setup.settings.clone(),
             launch_prefix: self.fork.limits.launch_prefix(),

@@ -1,4 +1,4 @@
-//! A local cluster of 1 to 3 nodes to play with: `iopslab db start | status | stop`.
+//! A local database to play with, of 1 to 3 nodes: `iopslab db start | status | stop`.
 //!
 //! The nodes outlive the command that started them, so what is needed to find them again is in `cluster.json` in the
 //! cluster's directory: for each node its process id *and* that process's start time, because a process id alone may
@@ -16,13 +16,14 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::ended::send;
+use crate::loader::KEYSPACE;
 use crate::plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports};
 use crate::server::{RunningNode, Server, ServerError};
 
 /// Most bytes of it.
 const STATE_MOST_BYTES: u64 = 1 << 20;
 const STATE_FILE: &str = "cluster.json";
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -123,7 +124,6 @@ pub enum ClusterError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KnownNode {
     address: SocketAddr,
-    #[serde(rename = "jmx_port")]
     management_port: u16,
     pid: u32,
     /// Clock ticks after boot at which the process started (`/proc/PID/stat`, field 22).
@@ -147,6 +147,8 @@ impl KnownNode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     format_version: u32,
+    /// What [`Server::name`] says.
+    database: String,
     version: String,
     nodes: Vec<KnownNode>,
 }
@@ -154,12 +156,12 @@ struct State {
 /// A node's state now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NodeStatus {
-    /// CQL address.
+    /// Where clients are answered.
     pub address: SocketAddr,
     /// Process id; `None` when it does not run.
     pub pid: Option<u32>,
-    /// Whether CQL answers.
-    pub answers_cql: bool,
+    /// Whether they are.
+    pub answers: bool,
     /// Logs and data.
     pub directory: PathBuf,
 }
@@ -174,7 +176,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// Installs what is missing, starts all nodes at once, waits until every node answers clients and sees all nodes in
-    /// their places. On failure nothing is left running.
+    /// their places, and lets clients make tables in the keyspace `ycsb`. On failure nothing is left running.
     pub fn start(
         spec: &ClusterSpec,
         server: &dyn Server,
@@ -183,7 +185,7 @@ impl Cluster {
         if !(1..=3).contains(&spec.nodes) {
             return Err(ClusterError::Nodes(spec.nodes));
         }
-        check_earlier(spec)?;
+        check_earlier(spec, server)?;
         let plans = spec.plans();
         for plan in &plans {
             server.check(plan.address, plan.ports)?;
@@ -203,7 +205,8 @@ impl Cluster {
         let installed = server.install(&spec.cache, &[], &mut on_install, &|| false, &|_| Ok(()))?;
         fs::create_dir_all(&spec.directory)
             .map_err(|source| ClusterError::Directory { path: spec.directory.clone(), source })?;
-        let state = State { format_version: FORMAT_VERSION, version: server.version().to_owned(), nodes: Vec::new() };
+        let (database, version) = (server.name().to_owned(), server.version().to_owned());
+        let state = State { format_version: FORMAT_VERSION, database, version, nodes: Vec::new() };
         let mut cluster = Self { directory: spec.directory.clone(), state, owned: Vec::new() };
         if let Err(error) = cluster.start_nodes(&plans, |plan| installed.start(plan), progress) {
             cluster.owned.iter_mut().for_each(|node| node.kill());
@@ -235,12 +238,13 @@ impl Cluster {
         }
         for (node, plan) in self.owned.iter_mut().zip(plans) {
             let took = node.wait_ready(READY_TIMEOUT, &|| false)?;
-            progress(&format!("{} answers CQL after {:.1} s", plan.client_address(), took.as_secs_f64()));
+            progress(&format!("{} answers clients after {:.1} s", plan.client_address(), took.as_secs_f64()));
         }
         for node in &mut self.owned {
             node.settle(nodes, READY_TIMEOUT, &|| false)?;
+            node.open_to_clients(KEYSPACE)?;
         }
-        progress(&format!("{nodes} of {nodes} nodes NORMAL and settled"));
+        progress(&format!("{nodes} of {nodes} nodes settled"));
         Ok(())
     }
 
@@ -261,9 +265,14 @@ impl Cluster {
         Ok(Self { directory: directory.to_owned(), state, owned: Vec::new() })
     }
 
-    /// CQL addresses of all nodes.
+    /// Where all nodes answer clients.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.state.nodes.iter().map(|node| node.address).collect()
+    }
+
+    /// The database, as [`Server::name`] has it.
+    pub fn database(&self) -> &str {
+        &self.state.database
     }
 
     /// The database's version.
@@ -278,17 +287,17 @@ impl Cluster {
             NodeStatus {
                 address: node.address,
                 pid: runs.then_some(node.pid),
-                answers_cql: runs && server.answers(node.address, Duration::from_secs(3)),
+                answers: runs && server.answers(node.address, Duration::from_secs(3)),
                 directory: node.directory.clone(),
             }
         };
         self.state.nodes.iter().map(status).collect()
     }
 
-    /// Stop all nodes at once (drained); SIGKILL after a minute. Their data stays, for the next start in the same
-    /// directory.
-    pub fn stop(&mut self) -> Result<(), ClusterError> {
-        for (signal, timeout) in [(Signal::TERM, STOP_TIMEOUT), (Signal::KILL, Duration::from_secs(20))] {
+    /// Stops all nodes of a server at once and in order; SIGKILL after a minute. Their data stays, for the next start
+    /// in the same directory.
+    pub fn stop(&mut self, server: &dyn Server) -> Result<(), ClusterError> {
+        for (signal, timeout) in [(server.ends_on(), STOP_TIMEOUT), (Signal::KILL, Duration::from_secs(20))] {
             self.state.nodes.iter().for_each(|node| node.signal(signal));
             let deadline = Instant::now() + timeout;
             while self.any_running() && Instant::now() < deadline {
@@ -317,7 +326,7 @@ impl Cluster {
 }
 
 /// What an earlier start has left in the directory must be stopped and of the same shape.
-fn check_earlier(spec: &ClusterSpec) -> Result<(), ClusterError> {
+fn check_earlier(spec: &ClusterSpec, server: &dyn Server) -> Result<(), ClusterError> {
     let earlier = match Cluster::open(&spec.directory) {
         Ok(cluster) => cluster,
         Err(ClusterError::Missing { .. }) => return Ok(()),
@@ -330,15 +339,17 @@ fn check_earlier(spec: &ClusterSpec) -> Result<(), ClusterError> {
         return Err(ClusterError::AlreadyRunning { directory, running, nodes });
     }
     let first = earlier.state.nodes.first().map(|node| node.address.ip());
-    if nodes != spec.nodes as usize || first != Some(spec.first_address.into()) {
-        let shape = |nodes: usize, first: String| format!("{nodes} node(s) from address {first}");
-        return Err(ClusterError::OtherShape {
-            directory,
-            existing: shape(nodes, first.map_or_else(|| "?".into(), |address| address.to_string())),
-            asked: shape(spec.nodes as usize, spec.first_address.to_string()),
-        });
+    let is_same =
+        earlier.database() == server.name() && nodes == spec.nodes as usize && first == Some(spec.first_address.into());
+    if is_same {
+        return Ok(());
     }
-    Ok(())
+    let shape = |database: &str, nodes: usize, first: String| format!("{nodes} node(s) of {database} from {first}");
+    Err(ClusterError::OtherShape {
+        directory,
+        existing: shape(earlier.database(), nodes, first.map_or_else(|| "?".into(), |address| address.to_string())),
+        asked: shape(server.name(), spec.nodes as usize, spec.first_address.to_string()),
+    })
 }
 
 #[cfg(test)]

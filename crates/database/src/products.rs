@@ -123,7 +123,8 @@ mod tests {
     fn every_product_of_an_experiment_can_be_started_and_asked_and_no_other() {
         for product in PRODUCTS {
             let started = Started { product, version: product.default_version.to_owned() };
-            assert_eq!(server(&started, None).map(|server| server.version().to_owned()).ok(), Some(started.version));
+            let found = server(&started, None).map(|server| (server.name(), server.version().to_owned())).ok();
+            assert_eq!(found, Some((product.short, started.version)));
             assert!(with_client(product, Name).is_ok(), "{}", product.name);
         }
         let other = Product { name: "other", title: "Other", ..*PRODUCTS[0] };

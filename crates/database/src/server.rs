@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use experiment::{CountedRows, Dataset, Own, Settings, SettingsInForce, StatementSample};
 use reported::{Reported, Series};
+use rustix::process::Signal;
 
 use crate::account::AccountError;
 use crate::maven::DistributionError;
@@ -123,6 +124,11 @@ pub trait Server: Send {
 
     /// Whether a node that another process has started answers clients.
     fn answers(&self, address: SocketAddr, timeout: Duration) -> bool;
+
+    /// The signal on which such a node ends in order, whoever is connected.
+    fn ends_on(&self) -> Signal {
+        Signal::TERM
+    }
 }
 
 /// A database that can be started on this host.
@@ -170,6 +176,11 @@ pub trait RunningNode: Send {
     /// What a node would do sooner or later by itself it does now, so that the trials which follow begin with the same
     /// of it: asked when all else has settled, before any limit is in force.
     fn come_to_rest(&mut self) -> Result<(), ServerError>;
+
+    /// Lets clients make tables of their own in this keyspace, where they may not do so from the beginning.
+    fn open_to_clients(&mut self, _: &str) -> Result<(), ServerError> {
+        Ok(())
+    }
 
     /// Creates keyspace and table of YCSB's layout, with the options of its plan, where they do not exist, and waits
     /// until all nodes have them.

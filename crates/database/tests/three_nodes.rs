@@ -23,7 +23,7 @@ struct Guarded(Cluster);
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        let _ = self.0.stop();
+        let _ = self.0.stop(&Cassandra::new(versions()[0]));
     }
 }
 
@@ -58,7 +58,7 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     let mut opened = Cluster::open(work.path()).unwrap();
     let status = opened.status(&server);
     assert_eq!(status.len(), 3);
-    assert!(status.iter().all(|node| node.answers_cql && node.pid.is_some()), "{status:?}");
+    assert!(status.iter().all(|node| node.answers && node.pid.is_some()), "{status:?}");
     assert!(matches!(
         Cluster::start(&spec, &server, &mut |_| {}),
         Err(ClusterError::AlreadyRunning { running: 3, nodes: 3, .. })
@@ -69,10 +69,10 @@ fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     let stopping = Instant::now();
     // The parent of the nodes must collect them, as the shell's init does for a command that has ended.
     let mut cluster = cluster;
-    cluster.0.stop().unwrap();
+    cluster.0.stop(&server).unwrap();
     println!("three nodes stopped after {:.1} s", stopping.elapsed().as_secs_f64());
-    assert!(opened.status(&server).iter().all(|node| node.pid.is_none() && !node.answers_cql));
-    opened.stop().unwrap(); // stopping what is stopped is no error
+    assert!(opened.status(&server).iter().all(|node| node.pid.is_none() && !node.answers));
+    opened.stop(&server).unwrap(); // stopping what is stopped is no error
 
     let mut other = spec.clone();
     other.nodes = 2;

@@ -1,11 +1,21 @@
-//! Whether a trial has a checkpoint of its database, as production has them.
+//! Whether a trial has a checkpoint of its database, as production has them, and how much is logged until one comes.
 
-use product::CheckpointRules;
+use product::{CheckpointRules, Product, Settings};
 
 use crate::{Configuration, Database, Experiment, Note, Sentence};
 
-/// Space of a commit log on a node that iopslab starts, bytes: half of the smallest emulated commit-log volume.
+/// Space of a commit log on a node that iopslab starts, where no setting states it, bytes.
 pub const COMMITLOG_BYTES: u64 = 1 << 30;
+
+/// So many times the space of a log has its volume at the least: PostgreSQL exceeds `max_wal_size`, a soft limit, while
+/// a checkpoint is late (PostgreSQL: "WAL Configuration"). How far is ours: a whole checkpoint.
+pub(crate) const LOG_ROOM: f64 = 2.0;
+
+/// Space of a log in a model of 1:`scale`, by the setting that states it at full scale, bytes; `None`: none does.
+pub(crate) fn stated_log_bytes(product: &Product, settings: &Settings, scale: f64) -> Option<u64> {
+    let stated = (product.checkpoints?.log.bytes)(settings)?;
+    Some((stated / scale) as u64)
+}
 
 /// Trials that write and are over before the checkpoint after the one that they begin with, of each configuration.
 pub(crate) fn none_in_a_trial(experiment: &Experiment) -> Vec<Note> {
@@ -17,14 +27,16 @@ pub(crate) fn none_in_a_trial(experiment: &Experiment) -> Vec<Note> {
     let trial_s = experiment.load.shape.warmup_s + experiment.load.shape.duration_s;
     let late = |configuration: &Configuration| {
         let interval_s = (rules.interval_s)(&configuration.settings);
-        (interval_s > trial_s).then(|| none(&rules, configuration, (interval_s, trial_s)))
+        let log = stated_log_bytes(started.product, &configuration.settings, experiment.place.scale());
+        let log = log.unwrap_or(COMMITLOG_BYTES);
+        (interval_s > trial_s).then(|| none(&rules, configuration, log, (interval_s, trial_s)))
     };
     experiment.configurations.iter().filter_map(late).collect()
 }
 
-fn none(rules: &CheckpointRules, configuration: &Configuration, (interval_s, trial_s): (f64, f64)) -> Note {
+fn none(rules: &CheckpointRules, configuration: &Configuration, log: u64, (interval_s, trial_s): (f64, f64)) -> Note {
     let (section, key) = rules.setting;
-    let logged_mib = COMMITLOG_BYTES as f64 * (rules.log_share)(&configuration.settings) / catalog::MIB;
+    let logged_mib = log as f64 * (rules.log_share)(&configuration.settings) / catalog::MIB;
     let words = format!(
         "a trial begins with a checkpoint and is over after {trial_s:.0} s, and the next one comes after \
          {interval_s:.0} s, or once about {logged_mib:.0} MiB are logged: what production writes at checkpoints, \
@@ -38,4 +50,26 @@ fn none(rules: &CheckpointRules, configuration: &Configuration, (interval_s, tri
     );
     let numbers = [("interval_s", interval_s), ("trial_s", trial_s)];
     Note::new("no_checkpoint", Sentence::about(&configuration.name, words), advice).with(numbers)
+}
+
+/// In a model what is stated is divided, and what is not is as large at every scale: configurations of both kinds.
+pub(crate) fn log_stated_by_some(experiment: &Experiment) -> Vec<Note> {
+    let Database::Started(started) = &experiment.target.database else { return Vec::new() };
+    let Some(rules) = started.product.checkpoints else { return Vec::new() };
+    let scale = experiment.place.scale();
+    let is_stated = |c: &&Configuration| (rules.log.bytes)(&c.settings).is_some();
+    if scale <= 1.0 || !experiment.configurations.iter().any(|c| is_stated(&c)) {
+        return Vec::new();
+    }
+    let (key, gib) = (rules.log.setting.1, COMMITLOG_BYTES as f64 / catalog::GIB);
+    let note = |configuration: &Configuration| {
+        let words = format!(
+            "{key} is not stated and is {gib:.0} GiB in the 1:{scale} model, as {:.0} GiB would be at full scale; what \
+             other configurations state is divided",
+            gib * scale
+        );
+        let advice = format!("State {key} of full scale in every configuration");
+        Note::new("log_space_unstated", Sentence::about(&configuration.name, words), advice)
+    };
+    experiment.configurations.iter().filter(|c| !is_stated(c)).map(note).collect()
 }

@@ -9,10 +9,10 @@ const SPARE_BYTES: f64 = 268_435_456.0;
 
 impl Job {
     /// Bytes that a database host needs in its work directory: its part of each cluster's data set while it is loaded
-    /// and as a snapshot, and each configuration's copy, which updates and their compaction may double. Where a volume
-    /// is `restored`, the data set lies there already and the copy shares its blocks until it is written anew. Before
-    /// that a snapshot of the user's own is taken in whole; one in a bucket is fetched before, once, by the first host.
-    /// `host` is its number among the database hosts of the run, from 0.
+    /// and as a snapshot, and each configuration's copy, which updates and their compaction may double, with the space
+    /// that is stated for its log. Where a volume is `restored`, the data set lies there already and the copy shares
+    /// its blocks until it is written anew. Before that a snapshot of the user's own is taken in whole; one in a bucket
+    /// is fetched before, once, by the first host. `host` is its number among the database hosts of the run, from 0.
     pub fn needed_bytes(&self, host: u32, restored: bool) -> u64 {
         let part = |cluster: Cluster| {
             let is_node = cluster.hosts().contains(&host);
@@ -20,9 +20,10 @@ impl Job {
         };
         let clusters = Cluster::all_of(&self.setups).into_iter();
         let snapshots: f64 = clusters.filter_map(part).map(|bytes| bytes * 2.0).sum();
-        let copies = self.started().filter_map(|setup| part(Cluster::of(setup)));
+        let log = |setup: &Setup| setup.commitlog_bytes.unwrap_or(0) as f64;
+        let copies = self.started().filter_map(|setup| Some((part(Cluster::of(setup))?, log(setup))));
         let (loaded, copied) = if restored { (0.0, 1.0) } else { (1.0, 2.0) };
-        let copies: f64 = copies.map(|bytes| bytes * copied + SPARE_BYTES).sum();
+        let copies: f64 = copies.map(|(bytes, log)| bytes * copied + SPARE_BYTES + log).sum();
         let own = self.plan.own.as_ref().and_then(|own| own.snapshot.as_ref());
         let taken_in = own.filter(|_| snapshots > 0.0).map_or(0.0, |own| {
             let fetched = if host == 0 { own.bytes_fetched() } else { 0 };
@@ -101,6 +102,15 @@ mod tests {
         assert_eq!(job.needed_bytes_together(), each);
         let is_noted = |free_bytes| job.no_room("/w", free_bytes).is_some();
         assert_eq!((is_noted(each - 1), is_noted(each)), (true, false));
+    }
+
+    /// A log of a stated space may fill it.
+    #[test]
+    fn a_log_needs_the_space_that_is_stated_for_it() {
+        let mut job = one_and_three();
+        let before = job.needed_bytes(0, false);
+        job.setups[0].commitlog_bytes = Some(4 << 30);
+        assert_eq!(job.needed_bytes(0, false), before + (4 << 30));
     }
 
     /// Three nodes of one machine take in three times what one does, each before it removes what others keep.

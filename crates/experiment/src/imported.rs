@@ -196,6 +196,7 @@ fn setup(name: &str, batch: u32) -> Setup {
         },
         more_data: Vec::new(),
         layout: None,
+        commitlog_bytes: None,
         commitlog: None,
         instance_limits: None,
         placement: Placement::ONE_NODE,

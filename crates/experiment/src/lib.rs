@@ -122,7 +122,7 @@ pub use place::{Emulation, Machines, Model, PageCacheKeeps, Place};
 pub use placement::Placement;
 pub use plan::{Cell, Plan, PlannedTrial, plan};
 pub use product::{Lack, Product, Section, Setting, Settings, SettingsInForce, choice, nearest};
-pub use products::{PRODUCTS, Started, product_name, versions};
+pub use products::{PRODUCTS, Started, product_name, product_named, versions};
 pub use provider::Provider;
 pub use role::Role;
 pub use scale::{setups, use_whole_cache_machines, use_whole_machines};

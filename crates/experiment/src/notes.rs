@@ -7,8 +7,8 @@ use catalog::{Catalog, VolumeRequest, through_cards};
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Sentence, Setup, SetupAt, VolumeKind, cpu_share, judged, listed, model_notes, pricing, read_size, setups, versions,
-    volume_server,
+    Sentence, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing, read_size,
+    setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -43,7 +43,8 @@ pub fn static_notes(
     notes.extend(cpu_share::notes(experiment));
     notes.extend(model_notes::notes(experiment));
     notes.extend(before_release(experiment));
-    notes.extend(crate::checkpoints::none_in_a_trial(experiment));
+    notes.extend(checkpoints::none_in_a_trial(experiment));
+    notes.extend(checkpoints::log_stated_by_some(experiment));
     notes.extend(at_a_crash(experiment));
     notes.extend(open_to_others(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.

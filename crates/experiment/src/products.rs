@@ -35,7 +35,7 @@ impl TryFrom<BTreeMap<String, Version>> for Started {
 
     fn try_from(stored: BTreeMap<String, Version>) -> Result<Self, String> {
         let (name, Version { version }) = stored.into_iter().next().ok_or("no database")?;
-        Ok(Self { product: named(&name)?, version })
+        Ok(Self { product: product_named(&name)?, version })
     }
 }
 
@@ -57,7 +57,11 @@ pub fn versions<'v>(usual: &'v str, own: impl Iterator<Item = &'v Option<String>
     all
 }
 
-fn named(name: &str) -> Result<&'static Product, String> {
+/// The product of this name.
+///
+/// # Errors
+/// There is none, with those that there are.
+pub fn product_named(name: &str) -> Result<&'static Product, String> {
     let found = PRODUCTS.into_iter().find(|product| product.name == name);
     found.ok_or_else(|| format!("unknown database `{name}` ({})", choice(name, &PRODUCTS.map(|product| product.name))))
 }
@@ -68,14 +72,14 @@ pub mod product_name {
     use product::Product;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::products::named;
+    use crate::products::product_named;
 
     pub fn serialize<S: Serializer>(product: &&'static Product, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(product.name)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Product, D::Error> {
-        named(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+        product_named(&String::deserialize(from)?).map_err(serde::de::Error::custom)
     }
 }
 

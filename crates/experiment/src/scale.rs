@@ -7,11 +7,12 @@
 
 use catalog::{Burst, ByteBurst, GIB, IoLimits, VolumeType};
 
+use crate::checkpoints::{LOG_ROOM, stated_log_bytes};
 use crate::cpu_share::{LEAST_CPUS, Speeds};
 use crate::placement::first_hosts;
 use crate::{
-    Configuration, ConfiguredVolume, Dataset, Experiment, Model, Place, ServedAs, Setup, SetupAt, Setups, VolumeKind,
-    VolumeRole, VolumeSetup,
+    COMMITLOG_BYTES, Configuration, ConfiguredVolume, Dataset, Experiment, Model, Place, ServedAs, Setup, SetupAt,
+    Setups, VolumeKind, VolumeRole, VolumeSetup,
 };
 
 /// Smallest page-cache budget: below it the kernel reclaims executable pages and nothing is measured but thrashing.
@@ -91,7 +92,8 @@ fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Datas
     let Model { scale, page_cache_bytes, .. } = place.model();
     let path = configuration.instance.card_limits();
     let cards = configuration.cards();
-    let (rules, limit) = (&experiment.target.database.product().memory, configuration.memory_limit_bytes);
+    let product = experiment.target.database.product();
+    let (rules, limit) = (&product.memory, configuration.memory_limit_bytes);
     let settings = &configuration.settings;
     // A heap is stated of the model, a setting of full scale.
     let heap = experiment.heap_bytes.map(|bytes| bytes as f64);
@@ -128,6 +130,7 @@ fn setup(configuration: &Configuration, experiment: &Experiment, dataset: &Datas
         data: data(first.0, first.1),
         more_data: each.map(|(role, card)| data(role, card)).collect(),
         layout: data_volume.layout,
+        commitlog_bytes: stated_log_bytes(product, settings, scale),
         commitlog: configuration.commitlog_volume.as_ref().map(|v| VolumeSetup {
             card: cards.last().copied().flatten(),
             ..volume(v, VolumeRole::Commitlog, place, payload, path)
@@ -177,8 +180,8 @@ fn volume(
     let least = match role {
         // The pristine copy, the live copy after updates, and compaction's working space.
         role if role.is_data() => GIB.max(5.0 * payload_bytes),
-        // commitlog_total_space is 1 GiB here; twice that never fills.
-        _ => 2.0 * GIB,
+        // One whose space is stated has as much of it at full scale, or is refused.
+        _ => LOG_ROOM * COMMITLOG_BYTES as f64,
     };
     let byte_burst = volume.byte_burst.filter(|_| is_served);
     // The kernel's throttle holds reads and writes apart; a simulation knows how EBS does it.

@@ -75,6 +75,8 @@ pub struct Setup {
     pub more_data: Vec<VolumeSetup>,
     /// How the data lies on several data volumes; `None` of one.
     pub layout: Option<DataLayout>,
+    /// Space of its commit log (scaled), bytes, where its settings state one; `None`: iopslab's own.
+    pub commitlog_bytes: Option<u64>,
     /// The commit-log volume, if it is separate.
     pub commitlog: Option<VolumeSetup>,
     /// What the instance lets through to the volumes that share a path, on this machine (scaled): to all of them, or

@@ -19,6 +19,7 @@ mod effect;
 mod examples;
 mod faults;
 mod hosts;
+mod log_space;
 mod main_memory;
 mod members;
 mod mistakes;

@@ -56,6 +56,7 @@ mod tests {
         assert!(is("checkpoint_timeout", "15min", "900"));
         assert!(!is("checkpoint_timeout", "15min", "300"));
         assert!(is("effective_cache_size", "64MB", "8192"));
+        assert!(is("max_wal_size", "1024MB", "1024") && !is("max_wal_size", "1GB", "512"));
         assert!(is("checkpoint_completion_target", "0.5", "0.5"));
         assert!(is("full_page_writes", "off", "off") && !is("full_page_writes", "off", "on"));
         assert!(is("io_method", "worker", "worker") && !is("io_method", "worker", "sync"));

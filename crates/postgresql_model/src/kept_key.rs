@@ -9,9 +9,9 @@ const KEPT: &[Kept] = &[
         REMOVE,
     ),
     (
-        "max_wal_size min_wal_size wal_keep_size max_slot_wal_keep_size",
-        "iopslab sets the space of the WAL so that it fits on every volume",
-        "checkpoint_timeout says how often a checkpoint comes",
+        "min_wal_size wal_keep_size max_slot_wal_keep_size",
+        "iopslab keeps the WAL within its space, so that it fits on its volume",
+        "max_wal_size says how much WAL there may be",
     ),
     (
         "max_connections superuser_reserved_connections reserved_connections",
@@ -109,6 +109,7 @@ mod tests {
         for name in [
             "checkpoint_timeout",
             "checkpoint_completion_target",
+            "max_wal_size",
             "full_page_writes",
             "wal_compression",
             "effective_io_concurrency",

@@ -124,7 +124,7 @@ pub struct MemoryRules {
     /// that model where it is stated.
     pub plan: fn(memory_bytes: f64, scale: f64, stated_main_bytes: Option<f64>) -> NodeMemory,
     /// The setting that states main memory; `None`: it follows from the node's memory alone.
-    pub stated: Option<StatedMemory>,
+    pub stated: Option<StatedBytes>,
     /// What its process takes besides.
     pub process_bytes: f64,
     /// It does not run well with less main memory.
@@ -133,9 +133,9 @@ pub struct MemoryRules {
     pub in_words: &'static str,
 }
 
-/// A setting that states main memory at full scale; a 1:N model divides it.
+/// A setting that states bytes of main memory, or of a log, at full scale; a 1:N model divides it.
 #[derive(Debug, Clone, Copy)]
-pub struct StatedMemory {
+pub struct StatedBytes {
     /// Its section and key.
     pub setting: (&'static str, &'static str),
     /// What these settings state, bytes; `None`: nothing.
@@ -191,6 +191,8 @@ pub struct CheckpointRules {
     /// Section, key and value of a setting that costs no money and makes the whole pages smaller that are logged after
     /// a checkpoint.
     pub smaller_log: (&'static str, &'static str, &'static str),
+    /// The setting that states the log's goal; without it iopslab gives the log a space that fits on every volume.
+    pub log: StatedBytes,
     /// Seconds from one to the next, by a node's settings.
     pub interval_s: fn(&Settings) -> f64,
     /// Share of the log's goal that is written until one comes earlier, by a node's settings.

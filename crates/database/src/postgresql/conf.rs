@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use postgresql_model::SHARED_BUFFERS;
+use postgresql_model::{MAX_WAL_SIZE, SHARED_BUFFERS};
 
 use crate::plan::{NodePlan, Ports};
 
@@ -72,6 +72,14 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
+/// What the figures of a plan decide, which are those of this node: its settings state the same at full scale.
+pub(crate) fn by_figures(plan: &NodePlan) -> Vec<(&'static str, String)> {
+    let buffers = (SHARED_BUFFERS, format!("{}kB", plan.memory.main_bytes >> 10));
+    // As a goal, which PostgreSQL may exceed for a moment: a volume has twice as much at the least.
+    let wal = plan.commitlog_bytes.map(|bytes| (MAX_WAL_SIZE, format!("{}MB", (bytes >> 20).max(32))));
+    std::iter::once(buffers).chain(wal).collect()
+}
+
 /// The configuration of a node. What its plan states comes last: the last of two wins.
 pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> String {
     let mut text = String::from("# Written by iopslab at each start.\n");
@@ -89,13 +97,10 @@ pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> 
     set("max_connections", &CONNECTIONS.to_string());
     // Nobody replicates, and a WAL of the least level can be asked for.
     set("max_wal_senders", "0");
-    set(SHARED_BUFFERS, &format!("{}kB", plan.memory.main_bytes >> 10));
+    let by_figures = by_figures(plan);
+    by_figures.iter().for_each(|(name, value)| set(name, value));
     // Huge pages are charged to no cgroup: a limit would not hold them.
     set("huge_pages", "off");
-    if let Some(bytes) = plan.commitlog_bytes {
-        // As a goal, which PostgreSQL may exceed for a moment: a volume has twice as much at the least.
-        set("max_wal_size", &format!("{}MB", (bytes >> 20).max(32)));
-    }
     // A server that has lost one of its processes would start anew by itself, and a trial would go on.
     set("restart_after_crash", "off");
     set("autovacuum", if plan.maintains_itself { "on" } else { "off" });
@@ -105,9 +110,8 @@ pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> 
     set("log_timezone", "UTC");
     // Counted by `pg_stat_io` only where it is on; it reads the clock twice for each request to a file.
     set("track_io_timing", "off");
-    // That of full scale is in the plan's memory.
     let stated = postgresql_model::conf(&plan.settings).iter();
-    for (name, setting) in stated.filter(|(name, _)| *name != SHARED_BUFFERS) {
+    for (name, setting) in stated.filter(|(name, _)| by_figures.iter().all(|(decided, _)| decided != name)) {
         set(name, setting.value());
     }
     text
@@ -139,6 +143,7 @@ mod tests {
             key("checkpoint_timeout", "15min"),
             key("autovacuum", "off"),
             key("shared_buffers", "8GB"),
+            key("max_wal_size", "16GB"),
         ]);
         NodePlan {
             cluster: "it's".to_owned(),
@@ -164,8 +169,10 @@ mod tests {
         let text = postgresql_conf(&plan(), &Places::below("/own".as_ref()), "/own/data".as_ref());
         let has = |line: &str| text.lines().position(|known| known == line).unwrap_or_else(|| panic!("{line}\n{text}"));
         has("shared_buffers = '524288kB'");
-        assert_eq!(text.matches("shared_buffers").count(), 1, "what is stated is of full scale: {text}");
         has("max_wal_size = '1024MB'");
+        for name in ["shared_buffers", "max_wal_size"] {
+            assert_eq!(text.matches(name).count(), 1, "what is stated is of full scale: {text}");
+        }
         has("cluster_name = 'it''s'");
         has("unix_socket_directories = '/own/socket'");
         assert!(has("autovacuum = 'on'") < has("autovacuum = 'off'"));

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use experiment::{Section, Setting, SettingsInForce};
-use postgresql_model::{CONF, SHARED_BUFFERS, conf, is_value, shown};
+use postgresql_model::{CONF, conf, is_value, shown};
 
 use super::admin::{A_LOOK, MAINTENANCE};
+use super::conf::by_figures;
 use super::node::Node;
 use super::node_error::NodeError;
 
@@ -22,14 +23,17 @@ struct Shown {
     is_pending: bool,
 }
 
-/// The settings of a node that runs, each as the node shows it. Its shared buffers have to be those of its plan,
-/// whether they are stated (at full scale) or not: the page cache is what they leave.
+/// The settings of a node that runs, each as the node shows it. Its shared buffers and the space of its WAL have to be
+/// those of its plan, whether they are stated (at full scale) or not: the page cache is what the buffers leave, and the
+/// volume of the WAL has room for that space.
 pub(crate) fn settings(node: &Node) -> Result<SettingsInForce, NodeError> {
     let asked = conf(&node.plan.settings);
-    let buffers = format!("{}kB", node.plan.memory.main_bytes >> 10);
-    let own = (SHARED_BUFFERS, buffers.as_str());
+    let by_figures = by_figures(&node.plan);
+    let is_decided = |name: &str| by_figures.iter().any(|(decided, _)| *decided == name);
     let others = asked.iter().map(|(name, setting)| (name.as_str(), setting.value()));
-    let all: Vec<(&str, &str)> = others.filter(|(name, _)| *name != own.0).chain([own]).collect();
+    let others = others.filter(|(name, _)| !is_decided(name));
+    let decided = by_figures.iter().map(|(name, value)| (*name, value.as_str()));
+    let all: Vec<(&str, &str)> = others.chain(decided).collect();
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     let admin = node.admin(MAINTENANCE, A_LOOK)?;
     let mut known = BTreeMap::new();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use experiment::{CountedRows, Dataset, Own, Settings, SettingsInForce, StatementSample};
 use reported::{Reported, Series};
+use rustix::process::Signal;
 use tokio::runtime::Builder;
 use tokio_postgres::{Config, NoTls};
 
@@ -129,6 +130,11 @@ impl Server for PostgreSql {
         // A refusal is an answer, too.
         connected.is_ok_and(|answer| answer.map_or_else(|error| error.as_db_error().is_some(), |_| true))
     }
+
+    fn ends_on(&self) -> Signal {
+        // A fast shutdown: on SIGTERM it would wait until all clients have gone.
+        Signal::INT
+    }
 }
 
 /// The binaries, and whom they run as.
@@ -224,6 +230,13 @@ impl RunningNode for Running {
 
     fn come_to_rest(&mut self) -> Result<(), ServerError> {
         Ok(self.admin(MAINTENANCE)?.run(&["CHECKPOINT".to_owned()])?)
+    }
+
+    fn open_to_clients(&mut self, keyspace: &str) -> Result<(), ServerError> {
+        self.create_database(keyspace)?;
+        // Its owner may make tables in its schema `public`, and is no superuser for that.
+        let owner = format!("ALTER DATABASE {} OWNER TO {CLIENT}", name(keyspace));
+        Ok(self.admin(MAINTENANCE)?.run(&[owner])?)
     }
 
     fn create_schema(

@@ -10,8 +10,8 @@ use toml::Value;
 use super::inline::{table, within};
 use super::local::LocalSettings;
 use super::{
-    backlog, behaviour, cache_tier, consistency, explicit_volume, members, memory, of_instance, placement, settings,
-    target,
+    backlog, behaviour, cache_tier, consistency, explicit_volume, log_space, members, memory, of_instance, placement,
+    settings, target,
 };
 use crate::mistakes::{Collector, choice};
 use crate::raw::BurstWord;
@@ -79,8 +79,11 @@ pub(super) fn check(
         cache_tier: cache_tier.flatten(),
         price_usd_per_month: price,
     };
-    memory::check(raw, &configuration, (&product.memory, local, scale), mistakes)?;
-    Some(configuration)
+    let fits = [
+        memory::check(raw, &configuration, (&product.memory, local, scale), mistakes),
+        log_space::check(raw, &configuration, (product.checkpoints.as_ref(), scale), mistakes),
+    ];
+    fits.iter().all(Option::is_some).then_some(configuration)
 }
 
 /// A type of the catalog; another name is noted at its place.

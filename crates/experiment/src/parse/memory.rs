@@ -4,6 +4,7 @@ use catalog::GIB;
 use product::MemoryRules;
 
 use super::local::LocalSettings;
+use super::settings;
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
 use crate::{Configuration, raw};
@@ -26,9 +27,8 @@ pub(super) fn check(
         }
         return Some(());
     };
-    let (name, (section, key)) = (&configuration.name, stated.setting);
-    let keys = raw.settings.as_deref().and_then(|settings| settings.keys(section));
-    let at = keys.and_then(|keys| keys.get(key)).map_or_else(|| raw.span(), |value| value.span());
+    let (name, (_, key)) = (&configuration.name, stated.setting);
+    let at = settings::place(raw, stated.setting);
     if leaves_nothing {
         let besides = (rules.plan)(limit as f64, 1.0, Some(bytes)).buffer_bytes + rules.process_bytes;
         let [stated, besides, memory] = [bytes, besides, limit as f64].map(|bytes| bytes / GIB);

@@ -28,6 +28,7 @@ mod keys;
 mod kinds;
 mod load;
 mod local;
+mod log_space;
 mod measurable;
 mod members;
 mod memory;

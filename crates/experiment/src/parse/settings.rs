@@ -1,10 +1,13 @@
 //! `[configuration.settings]`: what of a configuration is otherwise than iopslab has it.
 
+use std::ops::Range;
+
 use product::{At, Problem};
 
 use crate::mistakes::{Collector, choice};
 use crate::raw;
 use crate::raw::Section;
+use crate::spanned::Spanned;
 use product::{Product, Settings};
 
 /// The most that a device reads ahead, KiB.
@@ -26,6 +29,12 @@ pub(super) fn check(
         problems.into_iter().for_each(|problem| add(problem, given, mistakes));
         Settings::new(sections, read_ahead_kb)
     })
+}
+
+/// Where a configuration states the value of this section and key; all of it where it does not.
+pub(super) fn place(raw: &Spanned<raw::Configuration>, (section, key): (&str, &str)) -> Range<usize> {
+    let keys = raw.settings.as_deref().and_then(|settings| settings.keys(section));
+    keys.and_then(|keys| keys.get(key)).map_or_else(|| raw.span(), |value| value.span())
 }
 
 /// Notes what is wrong with a setting, at its place.

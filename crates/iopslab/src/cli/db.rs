@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use controller::Screen;
 use database::{Account, Cluster, ClusterSpec, Server};
-use experiment::{PRODUCTS, Started};
+use experiment::{Lack, PRODUCTS, Product, Started, product_named};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 use process::paths::{cache_directory, work_directory};
@@ -18,12 +18,14 @@ use super::by_hand::alone;
 Examples:
   iopslab db start
   iopslab db start --nodes 3 --heap-mib 512
+  iopslab db start postgresql
+  psql -h 127.0.0.1 -U iopslab ycsb
   iopslab db status
   iopslab db stop
   iopslab db lock cassandra 5.0.9 >crates/database/src/cassandra/lock/5.0.9.txt
   iopslab db lock postgresql 18.3 >crates/database/src/postgresql/lock/18.3.txt
 
-What it starts is Cassandra. A PostgreSQL is started by each run of an experiment, and is gone when that ends.")]
+A directory has one database at a time.")]
 pub struct DbArgs {
     #[command(subcommand)]
     command: DbCommand,
@@ -35,17 +37,7 @@ pub struct DbArgs {
 #[derive(Debug, Subcommand)]
 enum DbCommand {
     /// Start nodes on 127.0.0.1..3 and wait until all are ready
-    Start {
-        /// Nodes
-        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
-        nodes: u32,
-        /// Java heap of each node, MiB
-        #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u64).range(256..=31744))]
-        heap_mib: u64,
-        /// Cassandra version
-        #[arg(long)]
-        version: Option<String>,
-    },
+    Start(StartArgs),
     /// Stop all nodes and remove their data
     Stop {
         /// Keep the data for the next start
@@ -64,16 +56,52 @@ enum DbCommand {
     },
 }
 
+#[derive(Debug, Args)]
+struct StartArgs {
+    /// The database: PostgreSQL is one node, whose user iopslab owns the database ycsb, without a password
+    #[arg(default_value = PRODUCTS[0].name, value_parser = PRODUCTS.map(|product| product.name))]
+    database: String,
+    /// Nodes
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
+    nodes: u32,
+    /// Java heap of each node, MiB [default: 1024]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(256..=31744))]
+    heap_mib: Option<u64>,
+    /// Its version [default: that of an experiment that names none]
+    #[arg(long)]
+    version: Option<String>,
+}
+
+/// Java heap of a node where none is stated, MiB.
+const HEAP_MIB: u64 = 1_024;
+
+impl StartArgs {
+    /// The database; what it has nothing for is refused.
+    fn product(&self) -> Result<&'static Product, Failure> {
+        let product = product_named(&self.database).map_err(Failure::input)?;
+        let refused = |flag: &str, why: &str| {
+            let help = format!("leave it out: iopslab db start {}", product.name);
+            Err(Failure::input(format!("{flag}: {} {why}", product.short)).help(help))
+        };
+        if self.nodes > 1 && product.lacks(Lack::Clusters) {
+            return refused("--nodes", "is started as one node, without replicas");
+        }
+        if self.heap_mib.is_some() && product.lacks(Lack::Heap) {
+            return refused("--heap-mib", "has no Java heap");
+        }
+        Ok(product)
+    }
+}
+
 pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
     let directory = args.directory.clone().unwrap_or_else(|| work_directory().join("db"));
     match &args.command {
-        DbCommand::Start { nodes, heap_mib, version } => {
-            start(directory, *nodes, *heap_mib, version.as_deref(), format)
-        }
+        DbCommand::Start(asked) => start(asked, &directory, format),
         DbCommand::Stop { keep_data } => {
             check_own(&directory)?;
             let mut cluster = Cluster::open(&directory).map_err(Failure::work)?;
-            cluster.stop().map_err(Failure::work)?;
+            let server = server_of(&cluster)?;
+            cluster.stop(&*server).map_err(Failure::work)?;
             if !keep_data {
                 storage::remove_tree(&directory).map_err(Failure::work)?;
             }
@@ -83,16 +111,18 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
         DbCommand::Status => {
             check_own(&directory)?;
             let cluster = Cluster::open(&directory).map_err(Failure::work)?;
-            let status = cluster.status(&*server(Some(cluster.version()), None)?);
-            let text: Vec<_> = status
+            let status = cluster.status(&*server_of(&cluster)?);
+            let (database, version) = (cluster.database(), cluster.version());
+            let nodes: Vec<_> = status
                 .iter()
-                .map(|n| match (n.pid, n.answers_cql) {
+                .map(|n| match (n.pid, n.answers) {
                     (Some(pid), true) => format!("{}  pid {pid}  ready", n.address),
                     (Some(pid), false) => format!("{}  pid {pid}  does not answer", n.address),
                     (None, _) => format!("{}  stopped", n.address),
                 })
                 .collect();
-            show(&serde_json::json!({ "nodes": status }), &text.join("\n"), format);
+            let json = serde_json::json!({ "database": database, "version": version, "nodes": status });
+            show(&json, &format!("{database} {version}\n{}", nodes.join("\n")), format);
             Ok(())
         }
         DbCommand::Lock { database, version } => lock(database, version, format),
@@ -103,9 +133,7 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
 fn lock(database: &str, version: &str, format: Format) -> Result<(), Failure> {
     let screen = Screen::new(None);
     let cache = guarded::private_directory(&cache_directory()).map_err(Failure::work)?;
-    let product = PRODUCTS.into_iter().find(|product| product.name == database);
-    // Only these names are taken.
-    let product = product.ok_or_else(|| Failure::input(format!("unknown database `{database}`")))?;
+    let product = product_named(database).map_err(Failure::input)?;
     let made = database::make_lock_list(product, version, &cache, &mut |doing| screen.doing(doing, ""));
     let list = made.map_err(Failure::work)?;
     screen.clear();
@@ -134,31 +162,39 @@ fn let_through(account: Option<&Account>, directory: &Path) -> Result<(), Failur
         .map_err(Failure::work)
 }
 
-/// The database that this command starts, that of an experiment that names none; the version of such an experiment
-/// unless another one is asked for. Its processes run as this user.
-fn server(version: Option<&str>, account: Option<Account>) -> Result<Box<dyn Server>, Failure> {
-    let product = PRODUCTS[0];
-    let version = version.unwrap_or(product.default_version).to_owned();
-    database::server(&Started { product, version }, account).map_err(Failure::work)
+/// A product in a version; its processes run as this user.
+fn server(product: &'static Product, version: &str, account: Option<Account>) -> Result<Box<dyn Server>, Failure> {
+    database::server(&Started { product, version: version.to_owned() }, account).map_err(Failure::work)
 }
 
-fn start(directory: PathBuf, nodes: u32, heap_mib: u64, version: Option<&str>, format: Format) -> Result<(), Failure> {
+/// The one that was started here.
+fn server_of(cluster: &Cluster) -> Result<Box<dyn Server>, Failure> {
+    let product = PRODUCTS.into_iter().find(|product| product.short == cluster.database());
+    let unknown = || format!("this iopslab does not know {}, which was started here", cluster.database());
+    server(product.ok_or_else(unknown).map_err(Failure::work)?, cluster.version(), None)
+}
+
+fn start(asked: &StartArgs, directory: &Path, format: Format) -> Result<(), Failure> {
+    let product = asked.product()?;
     // A start takes all CPUs: it is not made beside a measurement. A run that begins later finds the ports taken.
     let _starting = alone("iopslab db start")?;
     let screen = Screen::new(None);
     process::machine::make_readable();
     let account = Account::of_this_machine().map_err(Failure::work)?;
-    let server = server(version, account.clone())?;
+    let version = asked.version.as_deref().unwrap_or(product.default_version);
+    let server = server(product, version, account.clone())?;
     // Those of a cluster are below the work directory as a rule, which has to be ours alone, too.
-    let directory = guarded::private_directory(&directory).map_err(Failure::work)?;
+    let directory = guarded::private_directory(directory).map_err(Failure::work)?;
     let cache = guarded::private_directory(&cache_directory()).map_err(Failure::work)?;
     let_through(account.as_ref(), &directory)?;
-    let mut spec = ClusterSpec::new(&*server, &directory, nodes, &cache);
-    spec.memory = server.memory(heap_mib << 20);
+    let mut spec = ClusterSpec::new(&*server, &directory, asked.nodes, &cache);
+    if !product.lacks(Lack::Heap) {
+        spec.memory = server.memory(asked.heap_mib.unwrap_or(HEAP_MIB) << 20);
+    }
     let cluster = Cluster::start(&spec, &*server, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
     screen.clear();
     let points: Vec<_> = cluster.addresses().iter().map(ToString::to_string).collect();
-    let text = format!("ready: {}\nstop with: iopslab db stop", points.join(" "));
+    let text = format!("ready: {} at {}\nstop with: iopslab db stop", server.name(), points.join(" "));
     show(&serde_json::json!({ "contact_points": points }), &text, format);
     Ok(())
 }

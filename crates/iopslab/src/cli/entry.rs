@@ -70,6 +70,8 @@ impl EntryArgs {
 
 /// The port of CQL.
 pub(super) const CQL_PORT: u16 = 9_042;
+/// The port of PostgreSQL.
+pub(super) const SQL_PORT: u16 = 5_432;
 
 /// A contact point with the port that is usual where it has none.
 pub(super) fn with_port(host: &str, usual: u16) -> String {
@@ -94,6 +96,6 @@ mod tests {
         assert_eq!(cql("10.0.0.5:9142"), "10.0.0.5:9142");
         assert_eq!(cql("[::1]:9142"), "[::1]:9142");
         assert_eq!(cql("[::1]"), "[::1]:9042");
-        assert_eq!(with_port("db1", 5_432), "db1:5432");
+        assert_eq!(with_port("db1", SQL_PORT), "db1:5432");
     }
 }

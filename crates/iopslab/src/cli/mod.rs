@@ -86,6 +86,7 @@ Examples:
   iopslab volume gp3:500GiB:6000 --mount /mnt/v
                                               a directory that is as fast as that volume, for any program
   iopslab db start --nodes 3                  a local Cassandra to play with
+  iopslab db start postgresql                 or a PostgreSQL
 
 Exit status: 0 done, 1 the work failed, 2 bad usage or bad input, 3 done but the verdict failed, 130 interrupted.";
 
@@ -103,7 +104,7 @@ enum Command {
     Import(import::ImportArgs),
     /// What changed between two runs, with gates for continuous integration
     Compare(compare::CompareArgs),
-    /// The load engine alone, against any CQL endpoint
+    /// The load engine alone, against any CQL endpoint or a server of PostgreSQL
     Load(load::LoadArgs),
     /// Watch a running cluster: what it asks of its volumes, what would hold that, an experiment that resembles it
     Profile(profile::ProfileArgs),
@@ -111,7 +112,7 @@ enum Command {
     Probe(probe::ProbeArgs),
     /// A volume with the limits and latency of one that is sold, on this machine, for any program
     Volume(volume::VolumeArgs),
-    /// A local Cassandra of one to three nodes to play with
+    /// A local Cassandra of one to three nodes, or a PostgreSQL, to play with
     Db(db::DbArgs),
     /// Facts about instance and volume types, what they cap and cost
     Catalog(catalog::CatalogArgs),

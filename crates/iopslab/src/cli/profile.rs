@@ -19,7 +19,7 @@ use process::output::{Format, pretty};
 use process::{interrupt, machine};
 use provider::hosts::Hosts;
 
-use super::entry::{CQL_PORT, with_port};
+use super::entry::{CQL_PORT, SQL_PORT, with_port};
 use super::facts::catalog;
 use super::{init, machines, terminal};
 pub use args::ProfileArgs;
@@ -29,8 +29,6 @@ use nodes::Nodes;
 const PERIOD: Duration = Duration::from_secs(60);
 /// How soon Ctrl-C is noticed.
 const GLANCE: Duration = Duration::from_millis(200);
-/// The port of PostgreSQL.
-const SQL_PORT: u16 = 5_432;
 
 /// Watches, judges, and writes an experiment where one is asked for.
 pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {

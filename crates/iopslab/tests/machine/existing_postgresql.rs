@@ -25,7 +25,7 @@ password_env = "BENCH_PASSWORD"
 "#;
 
 /// Their software.
-struct Software {
+pub(super) struct Software {
     server: Box<dyn Server>,
     installed: Box<dyn Installed>,
     account: Option<Account>,
@@ -33,7 +33,7 @@ struct Software {
 
 impl Software {
     /// Fetched where this machine has not got it, which takes a network.
-    fn here() -> Self {
+    pub(super) fn here() -> Self {
         let product = PRODUCTS.into_iter().find(|product| product.name == "postgresql").unwrap();
         let account = Account::of_this_machine().unwrap();
         let started = Started { product, version: product.default_version.to_owned() };

@@ -37,6 +37,7 @@ mod real {
     mod existing_watched;
     mod members;
     mod own_statements;
+    mod postgresql;
     mod probe;
     mod profile;
     mod replay;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use experiment::Consistency;
+use experiment::{Consistency, PRODUCTS};
 
 use crate::cli::amounts::part;
 use crate::cli::entry::EntryArgs;
@@ -11,6 +11,9 @@ use crate::cli::numbers::{count, positive};
 
 /// What a trial by hand lasts when only the number of operations bounds it.
 pub(super) const NO_TIME_LIMIT: Duration = Duration::from_secs(24 * 3600);
+
+/// Requests in flight where nothing says how many.
+pub(super) const DEFAULT_CONCURRENCY: u32 = 100;
 
 /// What was typed after `load`.
 #[derive(Debug, Args)]
@@ -21,12 +24,25 @@ Examples:
   iopslab load --hosts 127.0.0.1 --workload ycsb:workloads/csload5 --rate 5000 --duration 2m
   iopslab load --hosts 127.0.0.1 --workload c --distribution uniform --format json
   IOPSLAB_PASSWORD=... iopslab load --hosts db1 --user bench --tls-ca ca.pem --workload read=1
+  iopslab load --database postgresql --hosts 127.0.0.1 --workload a --concurrency 32 --load-data
+  IOPSLAB_PASSWORD=... iopslab load --database postgresql --hosts db1 --dbname app --schema lab --user bench \
+--workload read=1 --load-data
 
-It speaks CQL. A PostgreSQL that is there is loaded by an experiment: database and hosts in [target].")]
+Of PostgreSQL without --user it asks as iopslab without a password, as `iopslab db start postgresql` lets in.")]
 pub struct LoadArgs {
     /// Contact points, HOST or HOST:PORT, separated by commas
     #[arg(long, value_name = "HOST", value_delimiter = ',', required = true)]
     pub(super) hosts: Vec<String>,
+    /// What answers there; of postgresql --hosts is one server
+    #[arg(long, value_name = "NAME", default_value = PRODUCTS[0].name)]
+    #[arg(value_parser = PRODUCTS.map(|product| product.name))]
+    pub(super) database: String,
+    /// With --database postgresql: the database in which the table is [default: ycsb]
+    #[arg(long, value_name = "NAME")]
+    pub(super) dbname: Option<String>,
+    /// With --database postgresql: the schema of the table; --load-data makes it if it is missing [default: public]
+    #[arg(long, value_name = "NAME", value_parser = identifier)]
+    pub(super) schema: Option<String>,
     /// How to get in.
     #[command(flatten)]
     pub(super) entry: EntryArgs,
@@ -69,18 +85,18 @@ pub struct LoadArgs {
     /// First create keyspace and table where they do not exist, and insert all records
     #[arg(long)]
     pub(super) load_data: bool,
-    /// Replication factor of a keyspace that --load-data creates
-    #[arg(long, default_value_t = 1, requires = "load_data", value_parser = clap::value_parser!(u32).range(1..=9))]
-    pub(super) replication: u32,
-    /// Keyspace of the data set
-    #[arg(long, default_value = "ycsb", value_parser = identifier)]
-    pub(super) keyspace: String,
+    /// Replication factor of a keyspace that --load-data creates [default: 1]
+    #[arg(long, requires = "load_data", value_parser = clap::value_parser!(u32).range(1..=9))]
+    pub(super) replication: Option<u32>,
+    /// Keyspace of the data set [default: ycsb]
+    #[arg(long, value_parser = identifier)]
+    pub(super) keyspace: Option<String>,
     /// Table of the data set
     #[arg(long, default_value = "usertable", value_parser = identifier)]
     pub(super) table: String,
-    /// Consistency level of every request
-    #[arg(long, default_value = "one")]
-    pub(super) consistency: Consistency,
+    /// Consistency level of every request [default: one]
+    #[arg(long)]
+    pub(super) consistency: Option<Consistency>,
     /// Longest wait for a response
     #[arg(long, default_value = "10s", value_parser = duration)]
     pub(super) request_timeout: Duration,
@@ -118,7 +134,7 @@ fn identifier(text: &str) -> Result<String, String> {
     if starts_well && text.len() <= 48 && text.chars().all(plain) {
         Ok(text.to_owned())
     } else {
-        Err("expected a lower-case CQL name: letters, digits and _, at most 48, a letter first".to_owned())
+        Err("expected a lower-case name: letters, digits and _, at most 48, a letter first".to_owned())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use engine::{Load, LoadOutcome, TrialOutcome, TrialPlan};
-use evidence::{Series, empty_histogram};
+use evidence::{ErrorKind, Series, empty_histogram};
 use experiment::{Arrivals, LatencyFigure};
 use hdrhistogram::Histogram;
 use process::failure::Failure;
@@ -12,11 +12,12 @@ use process::human_us;
 use serde_json::{Value, json};
 
 use super::args::LoadArgs;
+use super::place::Place;
 
 /// A measured trial with its latencies merged over all seconds.
 pub(super) struct Shown<'a> {
     args: &'a LoadArgs,
-    hosts: &'a [String],
+    place: &'a Place,
     plan: &'a TrialPlan,
     loaded: Option<&'a LoadOutcome>,
     outcome: &'a TrialOutcome,
@@ -28,7 +29,7 @@ pub(super) struct Shown<'a> {
 impl<'a> Shown<'a> {
     pub(super) fn new(
         args: &'a LoadArgs,
-        hosts: &'a [String],
+        place: &'a Place,
         plan: &'a TrialPlan,
         loaded: Option<&'a LoadOutcome>,
         outcome: &'a TrialOutcome,
@@ -40,7 +41,7 @@ impl<'a> Shown<'a> {
         }
         let completed = outcome.result.completed.values().sum();
         let failed = outcome.result.errors.values().sum();
-        Self { args, hosts, plan, loaded, outcome, latencies, completed, failed }
+        Self { args, place, plan, loaded, outcome, latencies, completed, failed }
     }
 
     fn throughput(&self) -> f64 {
@@ -70,10 +71,12 @@ impl<'a> Shown<'a> {
         }
         let mut document = json!({
             "format_version": evidence::FORMAT_VERSION,
-            "hosts": self.hosts,
-            "keyspace": self.args.keyspace,
+            "database": self.place.product.name,
+            "hosts": self.place.hosts,
+            "keyspace": self.place.keyspace,
+            "schema": self.place.schema,
             "table": self.args.table,
-            "consistency": self.args.consistency,
+            "consistency": self.place.consistency,
             "workload": self.plan.definition,
             "records": self.plan.records,
             "fields": self.plan.fields,
@@ -90,6 +93,7 @@ impl<'a> Shown<'a> {
             "operations_sent": result.operations_sent,
             "completed": result.completed,
             "errors": result.errors,
+            "first_errors": result.first_errors,
             "throughput_ops_per_s": self.throughput(),
             "latency_us": latency_us,
             "error_latency_us": errors,
@@ -171,12 +175,18 @@ impl<'a> Shown<'a> {
         if self.completed > 0 || self.failed == 0 {
             return Ok(());
         }
-        let kinds: Vec<_> = self.outcome.result.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+        let result = &self.outcome.result;
+        let in_words = |(kind, n): (&ErrorKind, &u64)| match result.first_errors.get(kind) {
+            Some(said) => format!("{n} {}, the first with: {said}", kind.name()),
+            None => format!("{n} {}", kind.name()),
+        };
+        let kinds: Vec<_> = result.errors.iter().map(in_words).collect();
         let failure = Failure::work(format!("every operation failed: {}", kinds.join(", ")));
-        if self.outcome.result.errors.contains_key(&evidence::ErrorKind::NotFound) {
+        if result.errors.contains_key(&ErrorKind::NotFound) {
             return Err(failure.help(format!(
-                "{}.{} does not hold the {} records that were asked for; load them with --load-data",
-                self.args.keyspace, self.args.table, self.plan.records
+                "{} does not hold the {} records that were asked for; load them with --load-data",
+                self.place.name(self.args),
+                self.plan.records
             )));
         }
         Err(failure)

@@ -1,0 +1,47 @@
+//! The space that a setting states for a database's log, and whether the log's volume has it.
+
+use catalog::{GIB, MIB};
+use product::CheckpointRules;
+
+use super::settings;
+use crate::checkpoints::LOG_ROOM;
+use crate::mistakes::Collector;
+use crate::spanned::Spanned;
+use crate::{Configuration, raw};
+
+/// `None` where its volume could be filled by what is stated, or the database would have less of it in a model of
+/// 1:`scale` than it starts with.
+pub(super) fn check(
+    raw: &Spanned<raw::Configuration>,
+    configuration: &Configuration,
+    (rules, scale): (Option<&CheckpointRules>, f64),
+    mistakes: &mut Collector<'_>,
+) -> Option<()> {
+    let log = rules.map(|rules| rules.log);
+    let stated = log.and_then(|log| Some((log, (log.bytes)(&configuration.settings)?)));
+    let Some((log, bytes)) = stated else { return Some(()) };
+    let (name, (_, key)) = (&configuration.name, log.setting);
+    let at = settings::place(raw, log.setting);
+    let (volume, whose) = match &configuration.commitlog_volume {
+        Some(volume) => (volume, "the volume of its log"),
+        None => (&configuration.data_volume, "its volume, which has the data too,"),
+    };
+    let room = volume.size_bytes as f64 * f64::from(volume.count);
+    if bytes * LOG_ROOM > room {
+        let [bytes, room, most] = [bytes, room, room / LOG_ROOM].map(|bytes| bytes / GIB);
+        let message = format!(
+            "{key} of {name}: {bytes:.1} GiB, and {whose} has {room:.1} GiB: the log exceeds {key} while a checkpoint is \
+             late, and the database ends where the volume is full"
+        );
+        return mistakes.refuse(at, message, format!("state {most:.1} GiB at the most, or a larger volume"));
+    }
+    if bytes / scale < log.least_bytes {
+        let [there, least] = [bytes / scale, log.least_bytes].map(|bytes| bytes / MIB);
+        let model = if scale > 1.0 { format!(" in the 1:{scale} model") } else { String::new() };
+        let message = format!(
+            "{key} of {name}: {there:.1} MiB{model}, and the database does not start with less than {least:.0} MiB"
+        );
+        return mistakes.refuse(at, message, "state more, or a smaller scale in [provider.local]");
+    }
+    Some(())
+}
