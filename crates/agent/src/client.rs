@@ -1,7 +1,6 @@
 //! The client agent: the engine in a process of its own, so that its CPU use is measured and cannot be confused with
 //! the database's.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -288,14 +287,7 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
     let connect = of_trial::<C>(task, &plan.definition, outbox)?;
     let samples = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&samples);
-    let sources = Sources {
-        root: PathBuf::from("/"),
-        cgroup: monitor::CgroupFiles::default(),
-        pid: Some(std::process::id()),
-        is_database: false,
-        devices: BTreeMap::new(),
-        gc_log: None,
-    };
+    let sources = Sources { root: PathBuf::from("/"), pid: Some(std::process::id()), ..Sources::default() };
     let watch = Monitor::start(
         sources,
         said_of_itself::<C>(task),

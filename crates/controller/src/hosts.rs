@@ -179,14 +179,10 @@ pub(super) fn needs_of_cache(job: &Job, machine_use: Option<MachineUse>, host: H
     Needs {
         work_directory: work_directory(machine_use.as_ref()),
         machine_use,
-        bytes: 0,
-        network_cut: false,
-        served_volumes: false,
-        arrays: false,
         cpus: most(&|tier| tier.cpus).filter(|_| limited),
         memory: most(&|tier| tier.memory_limit_bytes() as f64),
-        data_sets: None,
         caches: true,
+        ..Needs::default()
     }
 }
 
