@@ -29,7 +29,7 @@ pub struct Fleet {
 
 /// What machines have together; disks of caches do not count. A figure is `None` where that of any machine is not
 /// known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct FleetTotals {
     /// Machines.
     pub nodes: u32,
