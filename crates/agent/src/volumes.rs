@@ -287,7 +287,6 @@ impl Volumes {
         }
     }
 
-    /// Bytes of the volume of this role.
     pub fn size_bytes(&self, role: VolumeRole) -> Option<u64> {
         self.of(role).map(|mounted| mounted.setup.size_bytes)
     }

@@ -12,7 +12,6 @@ use wire::{Demand, MachineUse, Needs};
 use super::agents::Agents;
 use super::silence::Work;
 
-/// The hosts of a cluster.
 pub(super) fn nodes_of_cluster(cluster: &Cluster) -> Vec<HostId> {
     cluster.hosts().map(HostId::database).collect()
 }

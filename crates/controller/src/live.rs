@@ -65,7 +65,6 @@ impl Live {
         }
     }
 
-    /// Trials under way.
     pub fn under_way(&self) -> impl Iterator<Item = &LiveTrial> {
         self.sites.values().filter_map(|site| site.trial.as_ref()).filter(|trial| !trial.is_over)
     }
@@ -74,7 +73,6 @@ impl Live {
 /// Where a cell stands.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
-    /// Which.
     pub cell: String,
     /// Trials planned.
     pub planned: usize,
@@ -125,9 +123,7 @@ impl Site {
 /// A trial under way, or one that was.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveTrial {
-    /// Of which cell.
     pub cell: String,
-    /// Of which block.
     pub block: u32,
     /// Its last seconds.
     pub seconds: VecDeque<LiveSecond>,

@@ -15,7 +15,6 @@ const BAR: usize = 12;
 pub struct Position {
     /// Which trial, from 1.
     pub number: usize,
-    /// Of how many.
     pub of: usize,
     /// Until the last one is over.
     pub left: TimeLeft,
@@ -24,7 +23,6 @@ pub struct Position {
 /// The load of a second, for people.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
-    /// The second.
     pub second: LiveSecond,
     /// Operations that have failed so far.
     pub errors: u64,

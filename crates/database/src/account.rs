@@ -16,7 +16,6 @@ use std::process::{Child, Command, Output};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fstat, openat};
 
-/// Its name.
 const NAME: &str = "iopslab-db";
 /// Its number where no user can be made: in no range that distributions give out by themselves (Debian Policy 9.2.2
 /// keeps 60000 to 64999 for what asks).

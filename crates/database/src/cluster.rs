@@ -19,7 +19,6 @@ use crate::ended::send;
 use crate::plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports};
 use crate::server::{RunningNode, Server, ServerError};
 
-/// Most bytes of it.
 const STATE_MOST_BYTES: u64 = 1 << 20;
 const STATE_FILE: &str = "cluster.json";
 const FORMAT_VERSION: u32 = 1;

@@ -245,7 +245,6 @@ pub struct AwsVolume {
 }
 
 impl AwsVolume {
-    /// One of this level.
     pub(crate) fn at(level: VolumeLevel, size_gib: u32) -> Self {
         Self { kind: level.kind.name().to_owned(), size_gib, iops: Some(level.iops), mib_per_s: level.mib_per_s }
     }

@@ -105,7 +105,6 @@ pub struct ProcessAgent {
 /// What an agent has said last.
 #[derive(Debug, Clone, Copy)]
 struct Heard {
-    /// When that was.
     last: Instant,
     /// When it said that its work had got on.
     got_on: Instant,

@@ -343,7 +343,6 @@ impl ServedFile {
         Ok(Self { ledger: Arc::clone(ledger), path, file, mount: None, connection: None })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

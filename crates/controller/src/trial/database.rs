@@ -57,7 +57,6 @@ pub fn parts_of<'a>(
     Ok(Parts { plan, planned, cell, setup, workload })
 }
 
-/// The parts of a planned trial.
 pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
     let cell = job.plan.cells.iter().find(|c| c.id == planned.cell);
     parts_of(job, planned, cell.ok_or_else(|| missing(&planned.cell))?)

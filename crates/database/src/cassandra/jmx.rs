@@ -135,7 +135,6 @@ impl Jmx {
         self.opened.elapsed() < FRESH
     }
 
-    /// An attribute of a bean.
     pub fn attribute(&mut self, bean: &str, name: &str) -> Result<Value, JmxError> {
         let arguments = [object_name(bean), text(name), vec![NULL]].concat();
         self.peer.call(&self.object, GET_ATTRIBUTE, &arguments)

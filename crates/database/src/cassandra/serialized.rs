@@ -79,7 +79,6 @@ pub(super) enum Value {
 /// An object as its stream describes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Object {
-    /// Name of its class.
     pub class: String,
     /// Its fields, those of its parents' classes among them.
     pub fields: BTreeMap<String, Value>,
@@ -112,7 +111,6 @@ impl Value {
         }
     }
 
-    /// A text.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

@@ -68,7 +68,6 @@ impl EntryArgs {
     }
 }
 
-/// The port of CQL.
 pub(super) const CQL_PORT: u16 = 9_042;
 
 /// A contact point with the port that is usual where it has none.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use experiment::{AwsBatch, AwsMachine, AwsSettings, AwsSite, AwsVolume, Role};
 
-/// The name of its machine.
 pub(super) const MACHINE: &str = "fast.database-1";
 
 /// What is asked for: the settings, their one batch and the site of it.

@@ -120,7 +120,6 @@ enum Found {
     Other {
         /// The machine's processor.
         processor: String,
-        /// Where it is.
         path: String,
     },
     /// There is no sha256sum.
