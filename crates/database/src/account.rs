@@ -44,19 +44,15 @@ pub struct Account {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AccountError {
-    /// setpriv is missing.
     #[error("setpriv is not installed, without which a database would run as root; install the package util-linux")]
     NoSetpriv,
-    /// The user could not be made.
     #[error(
         "the system user {NAME}, as which databases run, cannot be made: {reason}; make it by hand: useradd --system \
          --user-group --no-create-home {NAME}"
     )]
     NotMade { reason: String },
-    /// The user is no system user of our own.
     #[error("user {name} (number {uid}) is not for databases alone; remove or rename it")]
     NotOurs { name: String, uid: u32 },
-    /// It cannot get to what it needs.
     #[error(
         "the database runs as user {user}, which cannot pass through {}; let it (chmod o+x {}), \
          or have {} somewhere else",
@@ -68,7 +64,6 @@ pub enum AccountError {
         /// What it cannot pass through, or not run.
         part: PathBuf,
     },
-    /// A directory could not be handed over.
     #[error("cannot hand {} to the user of the database: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }

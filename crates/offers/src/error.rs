@@ -7,13 +7,10 @@ pub enum AwsError {
     /// The runtime could not be started.
     #[error("cannot start: {0}")]
     Start(#[from] std::io::Error),
-    /// Nobody says who is asking.
     #[error("no AWS credentials were found")]
     NoCredentials,
-    /// Credentials are configured but cannot be had.
     #[error("AWS credentials cannot be had: {0}")]
     Credentials(String),
-    /// DescribeInstanceTypes failed.
     #[error("EC2 did not list the instance types of {region}: {reason}")]
     InstanceTypes { region: String, reason: String },
     /// A quota, or what is in use of it, is not known.
@@ -33,7 +30,6 @@ pub enum AwsError {
         permission: &'static str,
         reason: String,
     },
-    /// What runs have in an account cannot be listed.
     #[error("EC2 did not list what runs have in {region}: {reason}")]
     Listing { region: String, reason: String },
 }

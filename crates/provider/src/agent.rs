@@ -32,7 +32,6 @@ pub(crate) type LastWords = Arc<Mutex<VecDeque<String>>>;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AgentError {
-    /// The process did not start.
     #[error("cannot start the {host} agent ({command}): {source}")]
     Start {
         host: HostId,
@@ -40,7 +39,6 @@ pub enum AgentError {
         command: String,
         source: std::io::Error,
     },
-    /// It does not read any more.
     #[error("the {host} agent does not listen any more: {source}")]
     Send { host: HostId, source: WireError },
     /// A machine of the user's cannot be used.

@@ -15,7 +15,6 @@ pub enum StorageError {
         path: PathBuf,
         source: io::Error,
     },
-    /// A program is not installed.
     #[error("{program} is not installed; install the package {package} (Debian, Ubuntu: apt-get install {package})")]
     NotInstalled { program: String, package: &'static str },
     /// A program failed.
@@ -26,7 +25,6 @@ pub enum StorageError {
         how: String,
         stderr_tail: String,
     },
-    /// Another process owns the work directory.
     #[error(
         "the work directory {} is in use by process {}; wait for it, end it, or choose another one with \
          `work_directory` in [provider.local]",
@@ -37,7 +35,6 @@ pub enum StorageError {
         /// Who holds it, as written in the lock file.
         pid: Option<u32>,
     },
-    /// Somebody else measures on this machine.
     #[error(
         "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, \
          or end it; `iopslab run --beside` goes on all the same, and its report says so"
@@ -49,14 +46,12 @@ pub enum StorageError {
     /// Something that would be undone where nothing of ours can be.
     #[error("{what} is left alone: {reason}")]
     NotOurs { what: String, reason: String },
-    /// A device that somebody uses, or may want back.
     #[error(
         "{} is not empty ({found}); if nobody needs what is on it: wipefs --all {}",
         device.display(),
         device.display()
     )]
     DeviceInUse { device: PathBuf, found: String },
-    /// The ledger cannot be understood.
     #[error(
         "line {line} of the ledger {} cannot be understood ({reason}); it may have been written by another version of \
          iopslab: run `iopslab clean` of that version, or remove what the line names by hand and delete the line",
@@ -75,7 +70,6 @@ pub enum StorageError {
         image.display()
     )]
     NoDirectIo { device: String, image: PathBuf },
-    /// An image is attached already.
     #[error(
         "{} is attached to /dev/{device} already, probably by a run that was killed; run `iopslab clean`",
         image.display()
@@ -84,7 +78,6 @@ pub enum StorageError {
     /// A volume cannot be served.
     #[error(transparent)]
     Served(#[from] served::ServedError),
-    /// A volume is in use and cannot be unmounted.
     #[error("cannot unmount {}: {holders}; stop them and try again", path.display())]
     Busy { path: PathBuf, holders: String },
     /// A limit was asked for that this machine cannot set.
@@ -94,7 +87,6 @@ pub enum StorageError {
         resource: &'static str,
         reason: String,
     },
-    /// Processes survive in a cgroup.
     #[error(
         "processes {pids:?} in cgroup {} survive SIGKILL (uninterruptible I/O?); see /proc/PID/stack",
         path.display()
@@ -104,7 +96,6 @@ pub enum StorageError {
         path: PathBuf,
         pids: Vec<u32>,
     },
-    /// The probe's output makes no sense.
     #[error("fio's result for {} cannot be used: {reason}", path.display())]
     Probe { path: PathBuf, reason: String },
 }

@@ -63,7 +63,6 @@ pub enum JmxError {
         port: u16,
         reason: String,
     },
-    /// The JVM answers with an exception.
     #[error("the JVM refuses: {class}: {message}")]
     Refused { class: String, message: String },
 }

@@ -29,7 +29,6 @@ pub enum NodeError {
         program: String,
         source: io::Error,
     },
-    /// Somebody listens there.
     #[error(
         "port {port} on {address} ({purpose}) is in use; see who holds it with: ss -ltnp 'sport = :{port}'. If it is a \
          database that you have started, run: iopslab db stop; if a killed run has left it: iopslab clean"
@@ -40,7 +39,6 @@ pub enum NodeError {
         /// `CQL`, `between nodes` or `JMX`.
         purpose: &'static str,
     },
-    /// The address cannot be bound at all.
     #[error("cannot listen on {address}:{port} ({purpose}): {source}")]
     Address {
         address: Ipv4Addr,
@@ -49,7 +47,6 @@ pub enum NodeError {
         purpose: &'static str,
         source: io::Error,
     },
-    /// The process ended when it should not have.
     #[error(
         "Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}",
         also(host_name),
@@ -64,13 +61,11 @@ pub enum NodeError {
         log: PathBuf,
         tail: Vec<String>,
     },
-    /// It runs, but not as it was asked to.
     #[error("{setting} is not in force in Cassandra at {address}: {why}")]
     NotInForce { address: SocketAddr, setting: String, why: String },
     /// It runs, and cannot be asked what is in force.
     #[error("{0}")]
     Asked(#[from] super::admin::AdminError),
-    /// It runs, but CQL does not answer.
     #[error(
         "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}){}; the last lines of {}:\n{}",
         also(host_name), log.display(), tail.join("\n")
@@ -84,10 +79,8 @@ pub enum NodeError {
         log: PathBuf,
         tail: Vec<String>,
     },
-    /// Still there after SIGKILL: stuck in the kernel.
     #[error("process {pid} does not end even after SIGKILL (is it waiting for a device? see /proc/{pid}/stack)")]
     Unkillable { pid: u32 },
-    /// `cancelled` said so.
     #[error("cancelled while waiting for Cassandra at {address}")]
     Cancelled { address: SocketAddr },
 }

@@ -48,7 +48,6 @@ pub(super) enum StreamError {
     /// The connection.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The bytes.
     #[error("unexpected bytes from the JVM: {0}")]
     Malformed(String),
 }

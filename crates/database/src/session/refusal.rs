@@ -13,10 +13,8 @@ use scylla::errors::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Refusal {
-    /// The cluster wants a user, and none is stated.
     #[error("it asks for a user and a password")]
     NoLogin,
-    /// The user or its password is wrong.
     #[error("it refuses user {user} with the password from {place}: {said}")]
     Login {
         user: String,
@@ -27,13 +25,10 @@ pub enum Refusal {
     /// The server hung up on a connection that was not encrypted.
     #[error("it closes the connection without an answer, as a server does that takes TLS alone ({said})")]
     Closed { said: String },
-    /// The server says itself that it lets nobody in who is not encrypted.
     #[error("it takes encrypted connections alone ({said})")]
     Unencrypted { said: String },
-    /// The server does not speak TLS.
     #[error("its answer is not TLS: this port takes connections without encryption")]
     Plain,
-    /// The certificate is signed by somebody else.
     #[error("its certificate is not signed by an authority in {trusted}")]
     Authority { trusted: String },
     /// The certificate is out of date, or not valid yet.
@@ -42,7 +37,6 @@ pub enum Refusal {
         /// Since when, or from when.
         when: String,
     },
-    /// The certificate is somebody else's.
     #[error("its certificate is for {presented}, not for {expected}")]
     Name { presented: String, expected: String },
     /// The server did not take the client's certificate, or the lack of one.
@@ -61,7 +55,6 @@ pub enum Refusal {
     /// TLS failed in another way.
     #[error("TLS: {0}")]
     Tls(String),
-    /// This program was built without TLS.
     #[error("this iopslab was built without TLS")]
     WithoutTls,
     /// Anything else.
