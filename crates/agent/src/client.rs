@@ -351,10 +351,7 @@ fn look_for(
 
 /// Who is called off has not failed.
 fn unless_cancelled<T>(outcome: Result<T, impl ToString>, outbox: &Outbox) -> Result<T, RequestError> {
-    match outbox.is_cancelled() {
-        true => Err(RequestError::cancelled()),
-        false => outcome.map_err(RequestError::new),
-    }
+    if outbox.is_cancelled() { Err(RequestError::cancelled()) } else { outcome.map_err(RequestError::new) }
 }
 
 /// What comes before a trial asks for other records than the trial: those that have just been asked for would come from

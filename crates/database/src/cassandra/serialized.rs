@@ -391,10 +391,7 @@ impl<R: Read> Stream<R> {
         }
         let mut bytes = Vec::new();
         let read = (&mut self.from).take(length).read_to_end(&mut bytes)?;
-        match read as u64 == length {
-            true => Ok(bytes),
-            false => Err(malformed(format!("{length} bytes announced, {read} sent"))),
-        }
+        if read as u64 == length { Ok(bytes) } else { Err(malformed(format!("{length} bytes announced, {read} sent"))) }
     }
 
     fn byte(&mut self) -> Result<u8, StreamError> {
