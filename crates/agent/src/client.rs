@@ -169,10 +169,7 @@ fn second(s: &engine::Second) -> Event {
 
 fn load<C: Client>(client: &C, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
     let mut written = 0_u64;
-    let doing = match plan.overwrites_of {
-        None => "loading records",
-        Some(_) => "writing records again",
-    };
+    let doing = if plan.overwrites_of.is_some() { "writing records again" } else { "loading records" };
     let loaded = engine::run_load(
         client,
         plan,
