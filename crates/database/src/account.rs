@@ -110,9 +110,6 @@ impl Account {
     }
 
     /// Lets it pass through a directory of ours, which others still cannot.
-    ///
-    /// # Errors
-    /// The system refuses.
     pub fn let_through(&self, directory: &Path) -> Result<(), AccountError> {
         let failed = |source| AccountError::Io { path: directory.to_owned(), source };
         let about = fs::metadata(directory).map_err(failed)?;
@@ -235,9 +232,6 @@ pub(crate) fn run_as(
 ///
 /// What a thread has given up, its children do not have, and it cannot be had back (prctl(2), `PR_SET_NO_NEW_PRIVS`):
 /// so a thread that does nothing else starts it. No program of this machine is needed for that.
-///
-/// # Errors
-/// As the system says.
 fn spawn_without_more_rights(command: &mut Command) -> io::Result<Child> {
     let spawn = || {
         rustix::thread::set_no_new_privs(true)?;

@@ -183,9 +183,6 @@ impl Existing {
     }
 
     /// Notes that the data set is whole.
-    ///
-    /// # Errors
-    /// The statement fails.
     pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
         self.mark(&definition(dataset, keys), "loaded")
     }

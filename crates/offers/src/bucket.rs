@@ -129,9 +129,6 @@ impl Bucket {
     }
 
     /// A URL by which anybody can read or write an object, for twelve hours at most.
-    ///
-    /// # Errors
-    /// When it cannot be signed.
     pub fn signed_url(&self, right: UrlPermission, key: &str) -> Result<String, AwsError> {
         let (method, permission) = match right {
             UrlPermission::Get => ("GET", "s3:GetObject"),

@@ -91,9 +91,6 @@ impl Counters {
     }
 
     /// As [`Self::read`]; the error is that nothing could be asked.
-    ///
-    /// # Errors
-    /// Nobody answers.
     pub fn try_read(&mut self) -> Result<Reported, JmxError> {
         let kept = self.connection.take().filter(Jmx::is_fresh);
         let connection = match kept {

@@ -78,9 +78,6 @@ pub struct Process {
 
 impl Process {
     /// Starts it, as this user where there is one, and returns at once; [`Self::wait_ready`] follows.
-    ///
-    /// # Errors
-    /// The program is missing, or the system starts no process.
     pub fn start(node: &NodeOfCache, account: Option<&Account>) -> Result<Self, CacheError> {
         let program = guarded::program(PROGRAM).ok_or(CacheError::NotInstalled)?;
         let mut command = command(&node.launch_prefix, account, program.as_os_str());
