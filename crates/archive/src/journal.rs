@@ -19,19 +19,17 @@ const MOST_BYTES: u64 = 64 << 20;
 /// A change of state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum JournalEvent {
     /// A new run: its frozen inputs are in place.
     RunStarted {
-        /// Trials planned.
         trials: u64,
-        /// Version of iopslab.
         iopslab: String,
     },
     /// Writing goes on after an interruption.
     Resumed,
     /// The data set exists as a snapshot.
     DatasetReady {
-        /// Records in it.
         records: u64,
         /// Bytes on disk.
         bytes: u64,
@@ -40,36 +38,21 @@ pub enum JournalEvent {
     },
     /// Work on a trial began.
     TrialStarted {
-        /// Cell.
         cell: String,
-        /// Block.
         block: u32,
     },
-    /// A trial's directory is in place.
-    TrialDone {
-        /// Cell.
-        cell: String,
-        /// Block.
-        block: u32,
-        /// Whether it may enter comparisons.
-        valid: bool,
-    },
+    /// A trial's directory is in place; a valid one may enter comparisons.
+    TrialDone { cell: String, block: u32, valid: bool },
     /// A trial left no evidence and remains to be done.
     TrialFailed {
-        /// Cell.
         cell: String,
-        /// Block.
         block: u32,
-        /// What failed.
         reason: String,
     },
     /// A trial's evidence was taken out of the run; it remains to be done again.
     TrialSetAside {
-        /// Cell.
         cell: String,
-        /// Block.
         block: u32,
-        /// What was wrong with it.
         reason: String,
     },
     /// An adaptive run goes on with a block of the cells that still matter.
@@ -85,12 +68,10 @@ pub enum JournalEvent {
     },
     /// The user wants no more trials of a cell.
     CellSkipped {
-        /// Cell.
         cell: String,
     },
     /// The user wants them after all.
     CellTakenUp {
-        /// Cell.
         cell: String,
     },
     /// A search for the highest rate has tried one.
@@ -99,7 +80,6 @@ pub enum JournalEvent {
     Round(Round),
     /// These searches need no more rounds.
     Searched {
-        /// Which.
         searches: Vec<String>,
     },
     /// Another level of a volume of EBS was asked for; once more when it was seen to be in force.
@@ -110,7 +90,6 @@ pub enum JournalEvent {
     RunDone,
     /// Anything else worth knowing later.
     Note {
-        /// In one sentence.
         text: String,
     },
 }

@@ -21,7 +21,6 @@ pub enum Failure {
     /// An agent that is needed on and on is gone, or cannot be had.
     HostLost {
         how: String,
-        /// What to do now.
         help: Option<&'static str>,
         /// Only the way to it may be cut.
         may_come_back: bool,

@@ -30,7 +30,6 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 pub enum ExistingError {
     #[error("cannot connect to {hosts}: {refusal}")]
     Connect {
-        /// Contact points.
         hosts: String,
         refusal: Refusal,
     },

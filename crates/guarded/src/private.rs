@@ -18,15 +18,13 @@ use crate::read::open_no_link;
 
 /// Why a place cannot be used as one's own.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotPrivate {
     /// A system call on a path failed.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb.
         doing: &'static str,
-        /// On what.
         path: PathBuf,
-        /// Why not.
         source: Error,
     },
     /// Somebody else could change what is in a directory of ours.
@@ -37,15 +35,11 @@ pub enum NotPrivate {
         path.display(), at = part.display()
     )]
     Open {
-        /// The directory that was asked for.
         path: PathBuf,
         /// What others can change: the directory itself, or one on the way to it.
         part: PathBuf,
-        /// Its owner's number.
         owner: u32,
-        /// Its permissions.
         mode: u32,
-        /// Number of the user that this process runs as.
         user: u32,
     },
 }

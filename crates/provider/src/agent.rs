@@ -35,7 +35,6 @@ pub enum AgentError {
     #[error("cannot start the {host} agent ({command}): {source}")]
     Start {
         host: HostId,
-        /// What was executed.
         command: String,
         source: std::io::Error,
     },

@@ -10,6 +10,7 @@ use crate::process;
 /// Something on the machine that must be gone when a run is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum LedgerItem {
     /// The loop device whose backing file is this image, whichever number it got.
     LoopDevice {
@@ -23,7 +24,6 @@ pub enum LedgerItem {
     },
     /// Whatever is mounted here.
     Mount {
-        /// Mount point.
         path: PathBuf,
     },
     /// One cgroup directory and the processes in it.
@@ -33,7 +33,6 @@ pub enum LedgerItem {
     },
     /// A process.
     Process {
-        /// Its number.
         pid: u32,
         /// Field 22 of `/proc/PID/stat`, so that a process that got the same number later is never ended.
         start_time_ticks: u64,
@@ -44,23 +43,18 @@ pub enum LedgerItem {
     },
     /// A directory with everything in it.
     Directory {
-        /// Which.
         path: PathBuf,
     },
     /// A file.
     File {
-        /// Which.
         path: PathBuf,
     },
     /// A file that a process of ours serves over FUSE; [`LedgerItem::Mount`] is its mount.
     ServedFile {
         /// Number of its connection below `/sys/fs/fuse/connections`.
         connection: u32,
-        /// The server.
         pid: u32,
-        /// As in [`LedgerItem::Process`].
         start_time_ticks: u64,
-        /// As in [`LedgerItem::Process`].
         executable: PathBuf,
     },
     /// The read-ahead of a block device, which was otherwise before.
@@ -79,7 +73,6 @@ pub enum LedgerItem {
     },
     /// The file system that was made on a whole device.
     FileSystem {
-        /// The device.
         device: PathBuf,
         /// The file system's identity, so that no other one is ever wiped.
         uuid: String,

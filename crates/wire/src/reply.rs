@@ -69,12 +69,11 @@ impl<E: std::error::Error> From<E> for RequestError {
 /// Answers, one for each kind of request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Reply {
     /// To `Hello`.
     Hello {
-        /// The agent's version.
         version: String,
-        /// Facts about its host.
         environment: Box<Environment>,
     },
     /// To `Clock`.
@@ -99,7 +98,6 @@ pub enum Reply {
     Observed(Observed),
     /// To `Initialise`.
     Initialised {
-        /// How.
         how: Initialised,
         /// Whether an earlier run on this machine had done it.
         before: bool,
@@ -108,7 +106,6 @@ pub enum Reply {
     Found {
         /// What the snapshot is, or would be, called.
         key: String,
-        /// If it is there.
         snapshot: Option<SnapshotFacts>,
     },
     /// To `FindKept`, if it is there; to `KeepInStore`.
@@ -118,9 +115,7 @@ pub enum Reply {
     StoreProblem(String),
     /// To `MeasureArchive`.
     Archive {
-        /// Its parts.
         parts: Vec<String>,
-        /// Bytes of all.
         bytes: u64,
     },
     /// To `StartLoading`.
@@ -132,9 +127,7 @@ pub enum Reply {
     Imported,
     /// To `SampleSnapshot`.
     Sampled {
-        /// Of each table of the snapshot.
         rows: Vec<CountedRows>,
-        /// Of each statement.
         statements: Vec<StatementSample>,
     },
     /// To `FinishLoading`.
@@ -168,14 +161,12 @@ pub enum Reply {
     },
     /// To `StartFault`: the node is gone, or its disk has the fault.
     FaultStarted {
-        /// When.
         moments: Moments,
         /// How it went otherwise than was asked for.
         problem: Option<String>,
     },
     /// To `EndFault`: it answers clients again, or its disk has no fault any more.
     FaultEnded {
-        /// When.
         moments: Moments,
         /// Requests to the disk that ended with an error meanwhile; `None`: it was no fault that makes some fail.
         failed_requests: Option<u64>,

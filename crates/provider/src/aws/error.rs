@@ -36,9 +36,7 @@ pub enum AwsError {
     )]
     NotReady {
         name: String,
-        /// Whether it answers at all.
         answers: bool,
-        /// How long it had, seconds.
         waited_s: u64,
         words: String,
     },
@@ -51,7 +49,6 @@ pub enum AwsError {
     /// A file of the run.
     #[error("cannot {doing} {}: {source}", path.display())]
     File {
-        /// As a verb.
         doing: &'static str,
         path: PathBuf,
         source: std::io::Error,
@@ -75,7 +72,6 @@ pub enum AwsError {
     )]
     AtWork {
         directory: PathBuf,
-        /// How long it was waited for, seconds.
         waited_s: u64,
     },
     #[error("the keys of this copy of the run are not those of its machines; iopslab destroy takes these away")]

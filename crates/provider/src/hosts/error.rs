@@ -15,7 +15,6 @@ pub enum HostError {
     #[error("{name}: cannot {doing} ({how}): {words}{}", on_failure(words))]
     Command {
         name: String,
-        /// What was tried, as a verb.
         doing: &'static str,
         how: String,
         words: String,

@@ -118,7 +118,6 @@ enum Found {
     Missing(String),
     /// Something else is there.
     Other {
-        /// The machine's processor.
         processor: String,
         path: String,
     },

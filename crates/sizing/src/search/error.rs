@@ -37,7 +37,6 @@ pub enum SizingError {
     NoPrice { purchase: String, region: String, day: String },
     #[error("no machine meets the target")]
     NothingFound {
-        /// Why each was left out.
         left_out: Vec<LeftOut>,
     },
 }
