@@ -136,13 +136,9 @@ pub struct LiveTrial {
 pub struct LiveSecond {
     /// From the start of measurement to its start, seconds; negative in warm-up.
     pub t_s: f64,
-    /// Completed operations.
     pub operations: u64,
-    /// Failed operations.
     pub errors: u64,
-    /// Median latency, microseconds.
     pub p50_us: u64,
-    /// 99th percentile, microseconds.
     pub p99_us: u64,
     /// I/Os of the data volumes, where they are known.
     pub device_iops: Option<f64>,

@@ -44,16 +44,13 @@ pub struct ImportedConfiguration {
 
 /// One file.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ImportedTrial {
-    /// Configuration name.
     pub configuration: String,
-    /// Workload name.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// Repetition, from 1.
     pub block: u32,
-    /// Measured seconds.
     pub measured_s: f64,
 }
 
