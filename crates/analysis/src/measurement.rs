@@ -90,7 +90,12 @@ pub struct TrialMeasurement {
 
 impl TrialMeasurement {
     /// One of which nothing but this is known yet.
-    pub(crate) fn of(record: TrialRecord, window: Window, seconds: Vec<Second>, hosts: BTreeMap<HostId, DatabaseHost>) -> Self {
+    pub(crate) fn of(
+        record: TrialRecord,
+        window: Window,
+        seconds: Vec<Second>,
+        hosts: BTreeMap<HostId, DatabaseHost>,
+    ) -> Self {
         Self {
             record,
             window,

@@ -111,7 +111,9 @@ impl Figures {
         let mut all = vec![
             format!("{} op/s", grouped_by(second.operations, ',')),
             format!("p99 {}", human_us(second.p99_us)),
-            second.device_iops.map_or_else(|| "- IOPS".to_owned(), |iops| format!("{} IOPS", grouped_by(iops as u64, ','))),
+            second
+                .device_iops
+                .map_or_else(|| "- IOPS".to_owned(), |iops| format!("{} IOPS", grouped_by(iops as u64, ','))),
         ];
         if self.errors > 0 {
             all.push(format!("{} errors", grouped_by(self.errors, ',')));

@@ -29,10 +29,7 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum ExistingError {
     #[error("cannot connect to {hosts}: {refusal}")]
-    Connect {
-        hosts: String,
-        refusal: Refusal,
-    },
+    Connect { hosts: String, refusal: Refusal },
     /// A statement failed.
     #[error("{statement}: {reason}")]
     Statement { statement: String, reason: String },

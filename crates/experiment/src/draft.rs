@@ -228,7 +228,11 @@ fn dataset(draft: &Draft, model: &Model) -> String {
     let stands_for = model.reduced_to.map_or_else(String::new, |_| {
         let all = draft.data_bytes * draft.data_sets_of_a_node() / draft.record.bytes();
         let all = all.round().max(model.records as f64);
-        format!("stands_for_records = {}   # as many as you have on {}\n", grouped_by(all as u64, '_'), draft.measured())
+        format!(
+            "stands_for_records = {}   # as many as you have on {}\n",
+            grouped_by(all as u64, '_'),
+            draft.measured()
+        )
     });
     format!(
         "

@@ -22,11 +22,7 @@ use crate::read::open_no_link;
 pub enum NotPrivate {
     /// A system call on a path failed.
     #[error("cannot {doing} {}: {source}", path.display())]
-    Io {
-        doing: &'static str,
-        path: PathBuf,
-        source: Error,
-    },
+    Io { doing: &'static str, path: PathBuf, source: Error },
     /// Somebody else could change what is in a directory of ours.
     #[error(
         "{} cannot be used: {at} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, and what is \

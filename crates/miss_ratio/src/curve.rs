@@ -66,18 +66,12 @@ pub enum CurveError {
     #[error("workload {0}: the data set has no records")]
     NoRecords(String),
     #[error("workload {workload}: keys of {key_bytes} bytes are longer than memcached takes ({MOST_KEY_BYTES})")]
-    KeyTooLong {
-        workload: String,
-        key_bytes: u64,
-    },
+    KeyTooLong { workload: String, key_bytes: u64 },
     #[error(
         "workload {workload}: records of {record_bytes} bytes are larger than memcached stores (1 MiB with their key \
          and lengths of fields)"
     )]
-    TooLarge {
-        workload: String,
-        record_bytes: u64,
-    },
+    TooLarge { workload: String, record_bytes: u64 },
 }
 
 impl TierCurve {

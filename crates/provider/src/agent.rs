@@ -33,11 +33,7 @@ pub(crate) type LastWords = Arc<Mutex<VecDeque<String>>>;
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AgentError {
     #[error("cannot start the {host} agent ({command}): {source}")]
-    Start {
-        host: HostId,
-        command: String,
-        source: std::io::Error,
-    },
+    Start { host: HostId, command: String, source: std::io::Error },
     #[error("the {host} agent does not listen any more: {source}")]
     Send { host: HostId, source: WireError },
     /// A machine of the user's cannot be used.

@@ -23,9 +23,7 @@ pub enum LedgerItem {
         members: Vec<PathBuf>,
     },
     /// Whatever is mounted here.
-    Mount {
-        path: PathBuf,
-    },
+    Mount { path: PathBuf },
     /// One cgroup directory and the processes in it.
     Cgroup {
         /// Its directory; the last part of the name starts with `iopslab-`.
@@ -42,13 +40,9 @@ pub enum LedgerItem {
         what: String,
     },
     /// A directory with everything in it.
-    Directory {
-        path: PathBuf,
-    },
+    Directory { path: PathBuf },
     /// A file.
-    File {
-        path: PathBuf,
-    },
+    File { path: PathBuf },
     /// A file that a process of ours serves over FUSE; [`LedgerItem::Mount`] is its mount.
     ServedFile {
         /// Number of its connection below `/sys/fs/fuse/connections`.

@@ -37,10 +37,7 @@ pub enum WireError {
         most_bytes: usize,
     },
     #[error("not a message of protocol {protocol}: {source}; the line began {line:?}", protocol = crate::PROTOCOL)]
-    Malformed {
-        line: String,
-        source: serde_json::Error,
-    },
+    Malformed { line: String, source: serde_json::Error },
 }
 
 /// Writes one message and flushes, so that the other side sees it now.

@@ -72,10 +72,7 @@ impl<E: std::error::Error> From<E> for RequestError {
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Reply {
     /// To `Hello`.
-    Hello {
-        version: String,
-        environment: Box<Environment>,
-    },
+    Hello { version: String, environment: Box<Environment> },
     /// To `Clock`.
     Clock {
         /// The host's wall clock, Unix milliseconds with their fraction; `None` where time is only simulated.
@@ -114,10 +111,7 @@ pub enum Reply {
     /// kept. The run goes on without the store.
     StoreProblem(String),
     /// To `MeasureArchive`.
-    Archive {
-        parts: Vec<String>,
-        bytes: u64,
-    },
+    Archive { parts: Vec<String>, bytes: u64 },
     /// To `StartLoading`.
     Loading {
         /// `host:port` contact points.
@@ -126,10 +120,7 @@ pub enum Reply {
     /// To `ImportSnapshot`.
     Imported,
     /// To `SampleSnapshot`.
-    Sampled {
-        rows: Vec<CountedRows>,
-        statements: Vec<StatementSample>,
-    },
+    Sampled { rows: Vec<CountedRows>, statements: Vec<StatementSample> },
     /// To `FinishLoading`.
     AtRest,
     /// To `FlushBacklog`.

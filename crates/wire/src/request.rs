@@ -50,13 +50,9 @@ pub enum DatabaseRequest {
     EndObservation,
     /// The data volume was made from a snapshot of EBS: see that it holds this node's data set, and read each of its
     /// blocks once, unless that was done. From here on it is this node's snapshot of the data set.
-    Initialise {
-        files: DataSetFiles,
-    },
+    Initialise { files: DataSetFiles },
     /// Look for this node's snapshot of the data set.
-    FindSnapshot {
-        files: DataSetFiles,
-    },
+    FindSnapshot { files: DataSetFiles },
     /// Start an unlimited node for loading, wait until it knows the others, and see to the schema.
     StartLoading {
         files: DataSetFiles,
@@ -64,14 +60,10 @@ pub enum DatabaseRequest {
         loading: String,
     },
     /// Instead of rows that clients write, take in the snapshot of the user's own: all of its files, on every node.
-    ImportSnapshot {
-        directory: String,
-    },
+    ImportSnapshot { directory: String },
     /// It is taken in, and at rest: count the rows of its tables, and try so many requests of each statement. Of none
     /// the statements are prepared, and nothing is counted.
-    SampleSnapshot {
-        requests: u32,
-    },
+    SampleSnapshot { requests: u32 },
     /// Everything is inserted: flush, and compact to rest. Where there is to be a backlog, nothing is compacted after
     /// that.
     FinishLoading,
@@ -80,27 +72,14 @@ pub enum DatabaseRequest {
     /// All nodes are at rest: stop, and keep the files as this node's snapshot.
     KeepSnapshot,
     /// Look for this node's data set in a directory of its host.
-    FindKept {
-        files: DataSetFiles,
-        directory: String,
-    },
+    FindKept { files: DataSetFiles, directory: String },
     /// Make this node's snapshot of what a store has.
-    Restore {
-        files: DataSetFiles,
-        kept: Box<KeptDataSet>,
-        from: Transfer,
-    },
+    Restore { files: DataSetFiles, kept: Box<KeptDataSet>, from: Transfer },
     /// Say how long an archive of this node's snapshot would be.
-    MeasureArchive {
-        files: DataSetFiles,
-    },
+    MeasureArchive { files: DataSetFiles },
     /// Bring this node's snapshot to a store. In a directory it is a data set then; elsewhere the controller writes
     /// down what is answered.
-    KeepInStore {
-        files: DataSetFiles,
-        to: Transfer,
-        run: String,
-    },
+    KeepInStore { files: DataSetFiles, to: Transfer, run: String },
     /// Create the configuration's volumes, copy the snapshot onto them, and measure what they deliver.
     Prepare {
         setup: Box<Setup>,
@@ -140,9 +119,7 @@ pub enum DatabaseRequest {
     },
     /// Look these keys up, which must exist. Any node may answer for one, so that all have to have the data set by
     /// then.
-    LookUp {
-        sample_keys: Vec<String>,
-    },
+    LookUp { sample_keys: Vec<String> },
     /// The database is at rest: all limits come into force, and it is watched.
     Hold,
     /// Measurement has begun: compact the backlog, as a database in service does.

@@ -157,9 +157,7 @@ pub enum AnswerOutcome {
         best: Vec<BestOfAlike>,
     },
     /// What was measured is not the storage of these configurations in its sustained state.
-    Withheld {
-        configurations: Vec<(String, Withheld)>,
-    },
+    Withheld { configurations: Vec<(String, Withheld)> },
     /// Fewer than three pairs of valid trials.
     TooFew {
         /// The most pairs that two configurations have.

@@ -34,12 +34,7 @@ pub enum AwsError {
         "{name} {} after {waited_s} s{}", if *answers { "is not ready" } else { "does not answer by SSH" },
         advice(*answers, words)
     )]
-    NotReady {
-        name: String,
-        answers: bool,
-        waited_s: u64,
-        words: String,
-    },
+    NotReady { name: String, answers: bool, waited_s: u64, words: String },
     #[error("cannot start ssh: {0}; install OpenSSH's client (Debian, Ubuntu: apt-get install openssh-client)")]
     NoSsh(std::io::Error),
     #[error("cannot start ssh-keygen: {0}; install OpenSSH's client (Debian, Ubuntu: apt-get install openssh-client)")]
@@ -48,11 +43,7 @@ pub enum AwsError {
     Keygen(String),
     /// A file of the run.
     #[error("cannot {doing} {}: {source}", path.display())]
-    File {
-        doing: &'static str,
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    File { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error(
         "{what}: Terraform would obey it, and iopslab did not put it there; if you know where it comes from, remove \
          it; machines that are left go with: iopslab clean --aws"
@@ -70,10 +61,7 @@ pub enum AwsError {
          process it is says: fuser -v {dir}/at-work",
         dir = directory.display()
     )]
-    AtWork {
-        directory: PathBuf,
-        waited_s: u64,
-    },
+    AtWork { directory: PathBuf, waited_s: u64 },
     #[error("the keys of this copy of the run are not those of its machines; iopslab destroy takes these away")]
     OtherKey,
     #[error("the making of machines was called off")]

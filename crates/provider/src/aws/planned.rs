@@ -25,11 +25,7 @@ pub(super) fn planned() -> (AwsSettings, AwsBatch, AwsSite) {
         volumes: BTreeMap::from([("data".to_owned(), volume)]),
         vcpus: 4,
     };
-    let site = AwsSite {
-        name: "eu-west-1".to_owned(),
-        region: "eu-west-1".to_owned(),
-        ..AwsSite::default()
-    };
+    let site = AwsSite { name: "eu-west-1".to_owned(), region: "eu-west-1".to_owned(), ..AwsSite::default() };
     let batch =
         AwsBatch { site: 0, configurations: vec!["fast".to_owned()], machines: vec![machine], prices: Vec::new() };
     let settings = AwsSettings {

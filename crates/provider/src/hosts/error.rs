@@ -13,12 +13,7 @@ pub enum HostError {
     Connect { name: String, words: String },
     /// A command failed there.
     #[error("{name}: cannot {doing} ({how}): {words}{}", on_failure(words))]
-    Command {
-        name: String,
-        doing: &'static str,
-        how: String,
-        words: String,
-    },
+    Command { name: String, doing: &'static str, how: String, words: String },
     #[error(
         "{name}: expected a short answer about the machine, got {answer:?}; \
          does its shell print something for every login?"

@@ -117,10 +117,7 @@ enum Found {
     /// It is not there; the machine's processor.
     Missing(String),
     /// Something else is there.
-    Other {
-        processor: String,
-        path: String,
-    },
+    Other { processor: String, path: String },
     /// There is no sha256sum.
     NoChecksum,
 }

@@ -36,7 +36,5 @@ pub enum SizingError {
     #[error("no {purchase} price of any machine of the search is known in {region} on {day}")]
     NoPrice { purchase: String, region: String, day: String },
     #[error("no machine meets the target")]
-    NothingFound {
-        left_out: Vec<LeftOut>,
-    },
+    NothingFound { left_out: Vec<LeftOut> },
 }
