@@ -41,12 +41,7 @@ pub enum RunError {
         "{path} has format_version {found}, this iopslab reads {known}; measure again with this one, or use the \
          iopslab that wrote it"
     )]
-    OtherFormat {
-        path: PathBuf,
-        found: u64,
-        /// The version that this program writes and reads.
-        known: u32,
-    },
+    OtherFormat { path: PathBuf, found: u64, known: u32 },
     #[error(
         "{path} is damaged: {problem}; restore it from a copy (a trial can be repeated: \
          `iopslab run --resume RUN --retry-invalid`)"

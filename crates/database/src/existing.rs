@@ -34,23 +34,13 @@ pub enum ExistingError {
     #[error("{statement}: {reason}")]
     Statement { statement: String, reason: String },
     #[error("{table} holds records that iopslab has not loaded")]
-    Foreign {
-        /// Keyspace and table.
-        table: String,
-    },
+    Foreign { table: String },
     #[error("{table} holds another data set: {there}")]
-    Other {
-        /// Keyspace and table.
-        table: String,
-        there: String,
-    },
+    Other { table: String, there: String },
     #[error("keyspace {keyspace} keeps {there} replicas of each record, the experiment states {wanted}")]
     Replication { keyspace: String, there: String, wanted: u32 },
     #[error("{table} is there, and iopslab has not made it")]
-    NotMade {
-        /// Schema and table.
-        table: String,
-    },
+    NotMade { table: String },
     #[error("cannot start the connection: {0}")]
     Runtime(#[from] std::io::Error),
 }

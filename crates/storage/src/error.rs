@@ -30,11 +30,7 @@ pub enum StorageError {
          `work_directory` in [provider.local]",
         path.display(), pid.map_or_else(|| "(unknown)".to_owned(), |pid| pid.to_string())
     )]
-    Locked {
-        path: PathBuf,
-        /// Who holds it, as written in the lock file.
-        pid: Option<u32>,
-    },
+    Locked { path: PathBuf, pid: Option<u32> },
     #[error(
         "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, \
          or end it; `iopslab run --beside` goes on all the same, and its report says so"
@@ -57,12 +53,7 @@ pub enum StorageError {
          iopslab: run `iopslab clean` of that version, or remove what the line names by hand and delete the line",
         path.display()
     )]
-    Ledger {
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        reason: String,
-    },
+    Ledger { path: PathBuf, line: usize, reason: String },
     /// The host's file system cannot do direct I/O, so the host's page cache would answer for the volume.
     #[error(
         "/dev/{device} cannot use direct I/O on {}: the file system below it does not support it, so the host's page \
@@ -91,11 +82,7 @@ pub enum StorageError {
         "processes {pids:?} in cgroup {} survive SIGKILL (uninterruptible I/O?); see /proc/PID/stack",
         path.display()
     )]
-    Unkillable {
-        /// A directory of the cgroup.
-        path: PathBuf,
-        pids: Vec<u32>,
-    },
+    Unkillable { path: PathBuf, pids: Vec<u32> },
     #[error("fio's result for {} cannot be used: {reason}", path.display())]
     Probe { path: PathBuf, reason: String },
 }

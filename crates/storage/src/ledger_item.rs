@@ -7,28 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::process;
 
-/// Something on the machine that must be gone when a run is over.
+/// Something on the machine that must be gone when a run is over. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum LedgerItem {
     /// The loop device whose backing file is this image, whichever number it got.
-    LoopDevice {
-        /// Absolute path of the image.
-        image: PathBuf,
-    },
+    LoopDevice { image: PathBuf },
     /// The array (md) of which the loop devices of these files are the members, whichever number it got.
-    Array {
-        /// Absolute paths of the files.
-        members: Vec<PathBuf>,
-    },
+    Array { members: Vec<PathBuf> },
     /// Whatever is mounted here.
     Mount { path: PathBuf },
-    /// One cgroup directory and the processes in it.
-    Cgroup {
-        /// Its directory; the last part of the name starts with `iopslab-`.
-        path: PathBuf,
-    },
+    /// One cgroup directory, whose name starts with `iopslab-`, and the processes in it.
+    Cgroup { path: PathBuf },
     /// A process.
     Process {
         pid: u32,
@@ -44,13 +35,7 @@ pub enum LedgerItem {
     /// A file.
     File { path: PathBuf },
     /// A file that a process of ours serves over FUSE; [`LedgerItem::Mount`] is its mount.
-    ServedFile {
-        /// Number of its connection below `/sys/fs/fuse/connections`.
-        connection: u32,
-        pid: u32,
-        start_time_ticks: u64,
-        executable: PathBuf,
-    },
+    ServedFile { connection: u32, pid: u32, start_time_ticks: u64, executable: PathBuf },
     /// The read-ahead of a block device, which was otherwise before.
     ReadAhead {
         /// Kernel name of the device: `loop3`.

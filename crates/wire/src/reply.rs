@@ -100,11 +100,7 @@ pub enum Reply {
         before: bool,
     },
     /// To `FindSnapshot`.
-    Found {
-        /// What the snapshot is, or would be, called.
-        key: String,
-        snapshot: Option<SnapshotFacts>,
-    },
+    Found { key: String, snapshot: Option<SnapshotFacts> },
     /// To `FindKept`, if it is there; to `KeepInStore`.
     Kept(Option<Box<KeptDataSet>>),
     /// To `FindKept` and `Restore`: what the store has is not what was kept there. To `KeepInStore`: it could not be
@@ -113,10 +109,7 @@ pub enum Reply {
     /// To `MeasureArchive`.
     Archive { parts: Vec<String>, bytes: u64 },
     /// To `StartLoading`.
-    Loading {
-        /// `host:port` contact points.
-        contact_points: Vec<String>,
-    },
+    Loading { contact_points: Vec<String> },
     /// To `ImportSnapshot`.
     Imported,
     /// To `SampleSnapshot`.

@@ -130,18 +130,11 @@ pub enum DatabaseRequest {
     /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done;
     /// of a cache: start it again, empty.
     EndFault,
-    /// The trial is over: stop the database and detach its volumes, unless it is kept.
-    StopTrial {
-        /// Whether the next trial can be served by the same process.
-        keeps: bool,
-    },
-    /// Read a piece of a log of the trial that was stopped last.
-    ReadLog {
-        /// Which log, by the name that `StopTrial` gave it.
-        name: String,
-        /// Where the piece begins, bytes.
-        offset: u64,
-    },
+    /// The trial is over: stop the database and detach its volumes, unless it is kept, to serve the next trial as well.
+    StopTrial { keeps: bool },
+    /// Read a piece of a log of the trial that was stopped last: by the name that `StopTrial` gave it, from this byte
+    /// on.
+    ReadLog { name: String, offset: u64 },
     /// Undo everything except the snapshot.
     Close,
 }

@@ -58,11 +58,7 @@ const FRESH: Duration = Duration::from_secs(240);
 pub enum JmxError {
     /// Nobody answers, or in another language.
     #[error("the management interface on port {port}: {reason}")]
-    Connection {
-        /// On 127.0.0.1.
-        port: u16,
-        reason: String,
-    },
+    Connection { port: u16, reason: String },
     #[error("the JVM refuses: {class}: {message}")]
     Refused { class: String, message: String },
 }

@@ -24,29 +24,14 @@ pub enum NodeError {
     Account(#[from] AccountError),
     /// The process could not be started.
     #[error("cannot start {program}: {source}")]
-    Spawn {
-        /// Java or the prefix command.
-        program: String,
-        source: io::Error,
-    },
+    Spawn { program: String, source: io::Error },
     #[error(
         "port {port} on {address} ({purpose}) is in use; see who holds it with: ss -ltnp 'sport = :{port}'. If it is a \
          database that you have started, run: iopslab db stop; if a killed run has left it: iopslab clean"
     )]
-    PortInUse {
-        address: Ipv4Addr,
-        port: u16,
-        /// `CQL`, `between nodes` or `JMX`.
-        purpose: &'static str,
-    },
+    PortInUse { address: Ipv4Addr, port: u16, purpose: &'static str },
     #[error("cannot listen on {address}:{port} ({purpose}): {source}")]
-    Address {
-        address: Ipv4Addr,
-        port: u16,
-        /// `CQL`, `between nodes` or `JMX`.
-        purpose: &'static str,
-        source: io::Error,
-    },
+    Address { address: Ipv4Addr, port: u16, purpose: &'static str, source: io::Error },
     #[error(
         "Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}",
         also(host_name),
@@ -56,7 +41,6 @@ pub enum NodeError {
     Died {
         address: SocketAddr,
         status: String,
-        /// The machine's name does not resolve, which is a reason.
         host_name: Option<Box<UnresolvedHostName>>,
         log: PathBuf,
         tail: Vec<String>,
@@ -74,7 +58,6 @@ pub enum NodeError {
         address: SocketAddr,
         waited_s: f64,
         reason: String,
-        /// The machine's name does not resolve, which is a reason.
         host_name: Option<Box<UnresolvedHostName>>,
         log: PathBuf,
         tail: Vec<String>,

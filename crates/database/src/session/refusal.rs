@@ -16,12 +16,7 @@ pub enum Refusal {
     #[error("it asks for a user and a password")]
     NoLogin,
     #[error("it refuses user {user} with the password from {place}: {said}")]
-    Login {
-        user: String,
-        /// Where its password was found.
-        place: PasswordSource,
-        said: String,
-    },
+    Login { user: String, place: PasswordSource, said: String },
     /// The server hung up on a connection that was not encrypted.
     #[error("it closes the connection without an answer, as a server does that takes TLS alone ({said})")]
     Closed { said: String },
