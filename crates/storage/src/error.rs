@@ -9,22 +9,12 @@ use std::path::{Path, PathBuf};
 pub enum StorageError {
     /// A system call on a path failed.
     #[error("cannot {doing} {}: {source}{}", path.display(), full(path, source))]
-    Io {
-        /// What was tried, as a verb: `create`, `mount /dev/loop3 on`.
-        doing: String,
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { doing: String, path: PathBuf, source: io::Error },
     #[error("{program} is not installed; install the package {package} (Debian, Ubuntu: apt-get install {package})")]
     NotInstalled { program: String, package: &'static str },
     /// A program failed.
     #[error("`{command}` failed ({how}){}", tail(stderr_tail))]
-    Command {
-        command: String,
-        /// Exit status, signal, or `no answer within N s`.
-        how: String,
-        stderr_tail: String,
-    },
+    Command { command: String, how: String, stderr_tail: String },
     #[error(
         "the work directory {} is in use by process {}; wait for it, end it, or choose another one with \
          `work_directory` in [provider.local]",
@@ -73,11 +63,7 @@ pub enum StorageError {
     Busy { path: PathBuf, holders: String },
     /// A limit was asked for that this machine cannot set.
     #[error("cannot limit {resource}: {reason}")]
-    NoController {
-        /// `memory`, `cpu`, `io`, `cpuset`.
-        resource: &'static str,
-        reason: String,
-    },
+    NoController { resource: &'static str, reason: String },
     #[error(
         "processes {pids:?} in cgroup {} survive SIGKILL (uninterruptible I/O?); see /proc/PID/stack",
         path.display()

@@ -45,17 +45,10 @@ pub enum LedgerItem {
         /// What it was, KiB.
         kb: u32,
     },
-    /// Packets that are dropped.
-    NetworkCut {
-        /// Name of nftables' table of rules, of the family `inet`.
-        table: String,
-    },
-    /// The file system that was made on a whole device.
-    FileSystem {
-        device: PathBuf,
-        /// The file system's identity, so that no other one is ever wiped.
-        uuid: String,
-    },
+    /// Packets that are dropped, by nftables' table of rules of this name, of the family `inet`.
+    NetworkCut { table: String },
+    /// The file system that was made on a whole device, by its identity, so that no other one is ever wiped.
+    FileSystem { device: PathBuf, uuid: String },
 }
 
 impl LedgerItem {

@@ -32,10 +32,7 @@ pub enum WireError {
     #[error("the connection to the agent failed: {0}")]
     Io(#[from] std::io::Error),
     #[error("a message is longer than {} MiB, which none is", most_bytes >> 20)]
-    TooLong {
-        /// [`Message::MOST_BYTES`].
-        most_bytes: usize,
-    },
+    TooLong { most_bytes: usize },
     #[error("not a message of protocol {protocol}: {source}; the line began {line:?}", protocol = crate::PROTOCOL)]
     Malformed { line: String, source: serde_json::Error },
 }

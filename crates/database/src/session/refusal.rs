@@ -39,11 +39,7 @@ pub enum Refusal {
         Some(file) => format!("it may not trust the client certificate in {file}"),
         None => "it may ask for a client certificate".to_owned(),
     })]
-    ClientCertificate {
-        alert: String,
-        /// The file of the certificate that was shown.
-        shown: Option<String>,
-    },
+    ClientCertificate { alert: String, shown: Option<String> },
     /// A file that TLS needs has something else in it.
     #[error("{file}: {reason}")]
     File { file: String, reason: String },

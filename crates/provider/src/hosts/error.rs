@@ -23,11 +23,7 @@ pub enum HostError {
         "{name} is {machine}, and there is no iopslab for it here; make one (make dist) and state it as \
          binary_{machine} where the experiment names ssh_config: in [provider.hosts] or [target]"
     )]
-    NoProgram {
-        name: String,
-        /// Its processor, by `uname -m`.
-        machine: String,
-    },
+    NoProgram { name: String, machine: String },
     #[error("{name} has no sha256sum, with which uploads are verified; install it (Debian, Ubuntu: package coreutils)")]
     NoChecksum { name: String },
     /// A program's file is not what it should be.
