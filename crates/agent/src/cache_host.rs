@@ -1,14 +1,13 @@
 //! The agent of a machine that is for a node of a cache tier alone: what the controller asks of it is what it asks of a
 //! database's agent, as far as a cache has anything to do with it.
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use database::memcached::{PROGRAM, can_listen};
 use evidence::HostSample;
-use experiment::{FaultAction, SettingsInForce, Setup};
+use experiment::{FaultAction, Setup};
 use monitor::{Monitor, Sources};
 use process::machine::unix_ms;
 use wire::{DatabaseRequest, Event, Moments, Reply, RequestError, StartedTrial, StoppedTrial, UnderTest};
@@ -134,20 +133,7 @@ impl Opened {
         let cache = CacheTier::start_alone(&self.host, tier, self.address, self.limited)?;
         let caches = cache.addresses();
         self.cache = Some(cache);
-        Ok(Reply::Started(Box::new(StartedTrial {
-            contact_points: Vec::new(),
-            volumes: Vec::new(),
-            data_bytes_on_disk: 0,
-            keys_checked: 0,
-            began_unix_ms,
-            overhead: None,
-            given: None,
-            settings: SettingsInForce::NONE,
-            warmed: None,
-            to_rest: None,
-            fork: None,
-            caches,
-        })))
+        Ok(Reply::Started(Box::new(StartedTrial { began_unix_ms, caches, ..StartedTrial::default() })))
     }
 
     /// From now on this machine and its node are sampled once a second.
@@ -156,14 +142,7 @@ impl Opened {
         drop(self.monitor.take());
         let cache = self.cache.as_ref().ok_or_else(no_trial)?;
         let (pid, cgroup) = cache.watched();
-        let sources = Sources {
-            root: PathBuf::from("/"),
-            cgroup,
-            pid,
-            is_database: false,
-            devices: BTreeMap::new(),
-            gc_log: None,
-        };
+        let sources = Sources { root: PathBuf::from("/"), cgroup, pid, ..Sources::default() };
         let mut asked = Asked::of(Box::new(cache.stats()?));
         let annotate = move |sample: &mut HostSample| asked.note(&mut sample.database);
         let outbox = self.host.outbox.clone();

@@ -159,14 +159,9 @@ mod tests {
         let needs = |each| Needs {
             work_directory: "/no/such/directory".to_owned(),
             machine_use: Some(MachineUse::default()),
-            bytes: 0,
-            network_cut: false,
-            served_volumes: false,
-            arrays: false,
-            cpus: None,
             memory: demand(each),
-            data_sets: None,
             caches: true,
+            ..Needs::default()
         };
         let said = |each| of_cache(&needs(each)).into_iter().map(|problem| problem.what).collect::<Vec<_>>();
         let of_memory = |what: &String| what.contains("GiB of memory");

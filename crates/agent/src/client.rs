@@ -1,7 +1,6 @@
 //! The client agent: the engine in a process of its own, so that its CPU use is measured and cannot be confused with
 //! the database's.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -170,10 +169,7 @@ fn second(s: &engine::Second) -> Event {
 
 fn load<C: Client>(client: &C, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
     let mut written = 0_u64;
-    let doing = match plan.overwrites_of {
-        None => "loading records",
-        Some(_) => "writing records again",
-    };
+    let doing = if plan.overwrites_of.is_some() { "writing records again" } else { "loading records" };
     let loaded = engine::run_load(
         client,
         plan,
@@ -288,14 +284,7 @@ fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestE
     let connect = of_trial::<C>(task, &plan.definition, outbox)?;
     let samples = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&samples);
-    let sources = Sources {
-        root: PathBuf::from("/"),
-        cgroup: monitor::CgroupFiles::default(),
-        pid: Some(std::process::id()),
-        is_database: false,
-        devices: BTreeMap::new(),
-        gc_log: None,
-    };
+    let sources = Sources { root: PathBuf::from("/"), pid: Some(std::process::id()), ..Sources::default() };
     let watch = Monitor::start(
         sources,
         said_of_itself::<C>(task),
@@ -359,10 +348,7 @@ fn look_for(
 
 /// Who is called off has not failed.
 fn unless_cancelled<T>(outcome: Result<T, impl ToString>, outbox: &Outbox) -> Result<T, RequestError> {
-    match outbox.is_cancelled() {
-        true => Err(RequestError::cancelled()),
-        false => outcome.map_err(RequestError::new),
-    }
+    if outbox.is_cancelled() { Err(RequestError::cancelled()) } else { outcome.map_err(RequestError::new) }
 }
 
 /// What comes before a trial asks for other records than the trial: those that have just been asked for would come from

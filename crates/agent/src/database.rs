@@ -101,10 +101,7 @@ impl DatabaseHost {
                 let opened = self.opened.as_mut();
                 let opened = opened.ok_or_else(|| RequestError::new("the database agent was not opened first"))?;
                 let reply = opened.handle(request);
-                match self.outbox.is_cancelled() {
-                    true => reply.map_err(|_| RequestError::cancelled()),
-                    false => reply,
-                }
+                if self.outbox.is_cancelled() { reply.map_err(|_| RequestError::cancelled()) } else { reply }
             }
         }
     }

@@ -79,7 +79,6 @@ impl Fork {
         evidence::Fork { started_unix_ms: self.started_unix_ms, place: self.place }
     }
 
-    /// The node.
     pub fn node(&self) -> Result<&Node, RequestError> {
         self.node.as_ref().ok_or_else(|| RequestError::new("no node is running"))
     }

@@ -23,7 +23,6 @@ const MOST_LOG_BYTES: u64 = 2 << 30;
 pub(super) const SNAPSHOTS: &str = "snapshots";
 /// What says which data set a snapshot is, beside its `data/`.
 pub(super) const MANIFEST: &str = "snapshot.json";
-/// Most bytes of it.
 pub(super) const MANIFEST_MOST_BYTES: u64 = 1 << 20;
 
 /// Random bytes in the names of an agent's cgroups.

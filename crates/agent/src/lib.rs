@@ -60,7 +60,6 @@ pub struct AgentArgs {
     watchdog_s: Option<u64>,
 }
 
-/// What an agent is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum AgentRole {
     /// Owns volumes and the database.

@@ -35,7 +35,6 @@ fn management_port(on_machine: u32, address: Ipv4Addr) -> u16 {
 
 /// An installed database with what is the same for all of a run's nodes.
 pub(super) struct Database {
-    /// What it is.
     pub product: &'static Product,
     /// The product, in the version of configurations that state none.
     pub server: Box<dyn Server>,
@@ -147,7 +146,6 @@ impl Database {
         &self.addresses
     }
 
-    /// That of this one.
     pub fn address(&self) -> Ipv4Addr {
         self.addresses[self.index as usize]
     }

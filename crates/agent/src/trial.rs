@@ -46,7 +46,6 @@ pub(super) struct Trial {
     absence: Option<Absence>,
     /// Logs of lives that planned faults have ended.
     earlier_logs: Vec<KeptLog>,
-    /// How many these were.
     earlier_lives: u32,
     began_unix_ms: i64,
     clock: Stopwatch,
@@ -90,7 +89,6 @@ impl Trial {
         &self.setup
     }
 
-    /// The name of its configuration.
     pub fn configuration(&self) -> &str {
         &self.setup.configuration
     }

@@ -178,10 +178,6 @@ impl Volumes {
     }
 
     /// Served volumes are as fast as this machine again: all that can be.
-    ///
-    /// # Errors
-    ///
-    /// The first one.
     pub fn relax(&self) -> Result<(), StorageError> {
         self.mounted.iter().map(|m| m.backing.relax()).fold(Ok(()), Result::and)
     }
@@ -287,7 +283,6 @@ impl Volumes {
         }
     }
 
-    /// Bytes of the volume of this role.
     pub fn size_bytes(&self, role: VolumeRole) -> Option<u64> {
         self.of(role).map(|mounted| mounted.setup.size_bytes)
     }
@@ -307,10 +302,6 @@ impl Volumes {
     }
 
     /// Unmounts and detaches everything, held back by nothing. What cannot be detached keeps nothing else.
-    ///
-    /// # Errors
-    ///
-    /// The first one.
     pub fn detach(&mut self) -> Result<(), StorageError> {
         // Before their array is unmounted; where the server is lost nothing is written any more.
         let _ = self.relax();

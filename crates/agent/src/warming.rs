@@ -65,7 +65,6 @@ pub(super) enum Reads {
 #[derive(Debug, Default)]
 pub(super) struct SettledCaches(Vec<SettledCache>);
 
-/// One of them.
 #[derive(Debug, Clone)]
 pub(super) struct SettledCache {
     workload: String,

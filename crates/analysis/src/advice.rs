@@ -31,7 +31,6 @@ pub struct Seen<'a> {
     pub plan: &'a Plan,
     /// The configurations as they were built.
     pub configurations: &'a [ConfigurationFacts],
-    /// All cells.
     pub cells: &'a [CellAnalysis],
 }
 

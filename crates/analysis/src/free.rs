@@ -19,9 +19,7 @@ pub struct Measured<'a> {
     pub plan: &'a Plan,
     /// The configurations as they were built.
     pub configurations: &'a [ConfigurationFacts],
-    /// All cells.
     pub cells: &'a [CellAnalysis],
-    /// All comparisons of throughput.
     pub throughput: &'a Comparisons,
 }
 

@@ -43,7 +43,6 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// Of these configurations.
     pub fn of(configurations: &[ConfigurationFacts], baseline: Option<&str>) -> Self {
         let first = configurations.iter().filter_map(|configuration| {
             let mut all = configurations.iter();

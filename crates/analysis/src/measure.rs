@@ -52,30 +52,18 @@ impl Latencies {
         let is_client = |host: &&HostId| host.role == Role::Client;
         let client = by_host.keys().find(is_client).copied().unwrap_or(HostId::CLIENT);
         let client = database_host(samples(client), judged.from_s, judged.to_s);
+        let hosts = node::hosts(record).into_iter();
+        let hosts = hosts.map(|host| (host, shown(record, host, samples(host), judged, measured_s))).collect();
         let mut measurement = TrialMeasurement {
-            record: record.clone(),
-            window,
-            seconds,
             late: self.late(),
             recorded: self.recorded(),
-            response: BTreeMap::new(),
-            service: BTreeMap::new(),
-            failed: BTreeMap::new(),
-            cache: BTreeMap::new(),
-            unmet: BTreeMap::new(),
-            curves: BTreeMap::new(),
-            hosts: node::hosts(record)
-                .into_iter()
-                .map(|host| (host, shown(record, host, samples(host), judged, measured_s)))
-                .collect(),
             background: background(record, by_host, measured_s),
             backlog,
             client_cpu_pressure: client.cpu_pressure,
             panels: panels::of_trial(record, self, by_host),
             phases: self.phases.measured_with(by_host),
             aftermaths: self.aftermaths(record, by_host),
-            before: None,
-            forbidden: None,
+            ..TrialMeasurement::of(record.clone(), window, seconds, hosts)
         };
         measurement.add_latencies(self.merged(window.from_s));
         if let Some(imported) = imported {
@@ -95,26 +83,9 @@ impl Latencies {
         let mut record = trial.record.clone();
         record.client = record.client.map(|client| self.client_before(client, window.to_s));
         let mut before = TrialMeasurement {
-            record,
-            window,
-            seconds: self.seconds(window.to_s),
-            late: 0.0,
-            recorded: 0,
-            response: BTreeMap::new(),
-            service: BTreeMap::new(),
-            failed: BTreeMap::new(),
-            cache: BTreeMap::new(),
-            unmet: BTreeMap::new(),
-            curves: BTreeMap::new(),
-            hosts: trial.hosts.clone(),
-            background: Vec::new(),
             backlog: trial.backlog,
             client_cpu_pressure: trial.client_cpu_pressure,
-            panels: Vec::new(),
-            phases: Vec::new(),
-            aftermaths: Vec::new(),
-            before: None,
-            forbidden: None,
+            ..TrialMeasurement::of(record, window, self.seconds(window.to_s), trial.hosts.clone())
         };
         before.add_latencies(self.undisturbed(window.from_s));
         before.recorded = before.counted();

@@ -89,6 +89,37 @@ pub struct TrialMeasurement {
 }
 
 impl TrialMeasurement {
+    /// One of which nothing but this is known yet.
+    pub(crate) fn of(
+        record: TrialRecord,
+        window: Window,
+        seconds: Vec<Second>,
+        hosts: BTreeMap<HostId, DatabaseHost>,
+    ) -> Self {
+        Self {
+            record,
+            window,
+            seconds,
+            late: 0.0,
+            recorded: 0,
+            response: BTreeMap::new(),
+            service: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            cache: BTreeMap::new(),
+            unmet: BTreeMap::new(),
+            curves: BTreeMap::new(),
+            hosts,
+            background: Vec::new(),
+            backlog: None,
+            client_cpu_pressure: None,
+            panels: Vec::new(),
+            phases: Vec::new(),
+            aftermaths: Vec::new(),
+            before: None,
+            forbidden: None,
+        }
+    }
+
     /// Whether it may enter comparisons: it ran to its end, measured something, and no rule forbids it.
     pub fn is_valid(&self) -> bool {
         self.record.validity == Validity::Valid && self.record.client.is_some() && self.forbidden.is_none()

@@ -12,7 +12,6 @@ pub type Result<T> = std::result::Result<T, RunError>;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum RunError {
-    /// The file system is full (or the user's quota is).
     #[error(
         "no space left while writing {path}{left}: the trial being written is not kept, all earlier ones are; free \
          some space, then continue with `iopslab run --resume DIR`"
@@ -33,45 +32,32 @@ pub enum RunError {
         #[source]
         source: io::Error,
     },
-    /// Not a run directory, or one whose creation was cut off.
     #[error(
         "{path} is not a run directory: it has no plan.json; give a directory that `iopslab run` made, \
          such as runs/<name>-<UTC time>"
     )]
     NotARun { path: PathBuf },
-    /// Written by another version of iopslab.
     #[error(
         "{path} has format_version {found}, this iopslab reads {known}; measure again with this one, or use the \
          iopslab that wrote it"
     )]
-    OtherFormat {
-        path: PathBuf,
-        found: u64,
-        /// The version that this program writes and reads.
-        known: u32,
-    },
-    /// A file is not what it should be.
+    OtherFormat { path: PathBuf, found: u64, known: u32 },
     #[error(
         "{path} is damaged: {problem}; restore it from a copy (a trial can be repeated: \
          `iopslab run --resume RUN --retry-invalid`)"
     )]
     Damaged { path: PathBuf, problem: String },
-    /// A trial's directory holds another trial.
     #[error("{path} holds the record of {cell} block {block}: it was copied or moved there")]
     Misplaced { path: PathBuf, cell: String, block: u32 },
-    /// Somebody else may have put the run together, or may write to it.
     #[error(
         "{path} is not all yours: {what}; a run that goes on is obeyed, so that every file of it has to be your own. \
          If you know who made it: cp -r --dereference it and continue the copy"
     )]
     Foreign { path: PathBuf, what: String },
-    /// Another process writes to this run.
     #[error("{path} is being written by another iopslab process; wait until it ends or stop it, then try again")]
     Locked { path: PathBuf },
-    /// A trial may be written once.
     #[error("trial {cell} block {block} exists already at {path}; evidence is never overwritten")]
     TrialExists { cell: String, block: u32, path: PathBuf },
-    /// A cell, role or log name that is not a plain file name.
     #[error("{name:?} cannot be a file name: a name is not empty, does not start with a dot and holds no '/'")]
     BadName { name: String },
 }

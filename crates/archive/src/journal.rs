@@ -19,19 +19,14 @@ const MOST_BYTES: u64 = 64 << 20;
 /// A change of state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum JournalEvent {
     /// A new run: its frozen inputs are in place.
-    RunStarted {
-        /// Trials planned.
-        trials: u64,
-        /// Version of iopslab.
-        iopslab: String,
-    },
+    RunStarted { trials: u64, iopslab: String },
     /// Writing goes on after an interruption.
     Resumed,
     /// The data set exists as a snapshot.
     DatasetReady {
-        /// Records in it.
         records: u64,
         /// Bytes on disk.
         bytes: u64,
@@ -39,39 +34,13 @@ pub enum JournalEvent {
         from: Option<DataSetOrigin>,
     },
     /// Work on a trial began.
-    TrialStarted {
-        /// Cell.
-        cell: String,
-        /// Block.
-        block: u32,
-    },
-    /// A trial's directory is in place.
-    TrialDone {
-        /// Cell.
-        cell: String,
-        /// Block.
-        block: u32,
-        /// Whether it may enter comparisons.
-        valid: bool,
-    },
+    TrialStarted { cell: String, block: u32 },
+    /// A trial's directory is in place; a valid one may enter comparisons.
+    TrialDone { cell: String, block: u32, valid: bool },
     /// A trial left no evidence and remains to be done.
-    TrialFailed {
-        /// Cell.
-        cell: String,
-        /// Block.
-        block: u32,
-        /// What failed.
-        reason: String,
-    },
+    TrialFailed { cell: String, block: u32, reason: String },
     /// A trial's evidence was taken out of the run; it remains to be done again.
-    TrialSetAside {
-        /// Cell.
-        cell: String,
-        /// Block.
-        block: u32,
-        /// What was wrong with it.
-        reason: String,
-    },
+    TrialSetAside { cell: String, block: u32, reason: String },
     /// An adaptive run goes on with a block of the cells that still matter.
     NextBlock(NextBlock),
     /// An adaptive run needs no more blocks than these.
@@ -84,24 +53,15 @@ pub enum JournalEvent {
         resting: Vec<Resting>,
     },
     /// The user wants no more trials of a cell.
-    CellSkipped {
-        /// Cell.
-        cell: String,
-    },
+    CellSkipped { cell: String },
     /// The user wants them after all.
-    CellTakenUp {
-        /// Cell.
-        cell: String,
-    },
+    CellTakenUp { cell: String },
     /// A search for the highest rate has tried one.
     Probed(RateProbe),
     /// A search has come to rates that whole trials measure.
     Round(Round),
     /// These searches need no more rounds.
-    Searched {
-        /// Which.
-        searches: Vec<String>,
-    },
+    Searched { searches: Vec<String> },
     /// Another level of a volume of EBS was asked for; once more when it was seen to be in force.
     VolumeModified(ModifiedVolume),
     /// Stopped before the end, on request.
@@ -109,10 +69,7 @@ pub enum JournalEvent {
     /// Nothing remains.
     RunDone,
     /// Anything else worth knowing later.
-    Note {
-        /// In one sentence.
-        text: String,
-    },
+    Note { text: String },
 }
 
 /// A line of the journal.

@@ -14,7 +14,6 @@ use crate::{Result, RunError, TrialLogs, files, hlog, manifest, samples};
 /// The file whose presence makes a directory a trial.
 pub const RECORD: &str = "trial.json";
 const LATENCIES: &str = "latency.hlog";
-/// Most bytes of a record.
 const RECORD_MOST_BYTES: u64 = 16 << 20;
 /// Most values of a record, each of which takes up to 160 bytes of memory while it is read, on all CPUs at the same
 /// time. The most in one are the rounds that brought a node to rest, of a second or two and seven values: 100,000

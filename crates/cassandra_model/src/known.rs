@@ -31,11 +31,9 @@ pub(crate) struct Known {
 pub(crate) enum Kind {
     /// A whole number.
     Integer,
-    /// A number.
     Number,
     /// `true` or `false`.
     Boolean,
-    /// Text.
     Text,
     /// One of these words, with commas between them.
     OneOf(&'static str),

@@ -12,7 +12,6 @@ use wire::{Demand, MachineUse, Needs};
 use super::agents::Agents;
 use super::silence::Work;
 
-/// The hosts of a cluster.
 pub(super) fn nodes_of_cluster(cluster: &Cluster) -> Vec<HostId> {
     cluster.hosts().map(HostId::database).collect()
 }
@@ -179,14 +178,10 @@ pub(super) fn needs_of_cache(job: &Job, machine_use: Option<MachineUse>, host: H
     Needs {
         work_directory: work_directory(machine_use.as_ref()),
         machine_use,
-        bytes: 0,
-        network_cut: false,
-        served_volumes: false,
-        arrays: false,
         cpus: most(&|tier| tier.cpus).filter(|_| limited),
         memory: most(&|tier| tier.memory_limit_bytes() as f64),
-        data_sets: None,
         caches: true,
+        ..Needs::default()
     }
 }
 

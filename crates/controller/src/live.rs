@@ -65,7 +65,6 @@ impl Live {
         }
     }
 
-    /// Trials under way.
     pub fn under_way(&self) -> impl Iterator<Item = &LiveTrial> {
         self.sites.values().filter_map(|site| site.trial.as_ref()).filter(|trial| !trial.is_over)
     }
@@ -74,7 +73,6 @@ impl Live {
 /// Where a cell stands.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
-    /// Which.
     pub cell: String,
     /// Trials planned.
     pub planned: usize,
@@ -125,9 +123,7 @@ impl Site {
 /// A trial under way, or one that was.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveTrial {
-    /// Of which cell.
     pub cell: String,
-    /// Of which block.
     pub block: u32,
     /// Its last seconds.
     pub seconds: VecDeque<LiveSecond>,
@@ -140,13 +136,9 @@ pub struct LiveTrial {
 pub struct LiveSecond {
     /// From the start of measurement to its start, seconds; negative in warm-up.
     pub t_s: f64,
-    /// Completed operations.
     pub operations: u64,
-    /// Failed operations.
     pub errors: u64,
-    /// Median latency, microseconds.
     pub p50_us: u64,
-    /// 99th percentile, microseconds.
     pub p99_us: u64,
     /// I/Os of the data volumes, where they are known.
     pub device_iops: Option<f64>,

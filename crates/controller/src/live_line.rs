@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use experiment::grouped_by;
 use process::{human_duration, human_us};
 
 use super::live::LiveSecond;
@@ -15,7 +16,6 @@ const BAR: usize = 12;
 pub struct Position {
     /// Which trial, from 1.
     pub number: usize,
-    /// Of how many.
     pub of: usize,
     /// Until the last one is over.
     pub left: TimeLeft,
@@ -24,7 +24,6 @@ pub struct Position {
 /// The load of a second, for people.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
-    /// The second.
     pub second: LiveSecond,
     /// Operations that have failed so far.
     pub errors: u64,
@@ -110,12 +109,14 @@ impl Figures {
     fn short(&self) -> String {
         let second = &self.second;
         let mut all = vec![
-            format!("{} op/s", grouped(second.operations)),
+            format!("{} op/s", grouped_by(second.operations, ',')),
             format!("p99 {}", human_us(second.p99_us)),
-            second.device_iops.map_or_else(|| "- IOPS".to_owned(), |iops| format!("{} IOPS", grouped(iops as u64))),
+            second
+                .device_iops
+                .map_or_else(|| "- IOPS".to_owned(), |iops| format!("{} IOPS", grouped_by(iops as u64, ','))),
         ];
         if self.errors > 0 {
-            all.push(format!("{} errors", grouped(self.errors)));
+            all.push(format!("{} errors", grouped_by(self.errors, ',')));
         }
         all.join("  ")
     }
@@ -154,19 +155,6 @@ pub fn cut(text: &str, most: usize) -> String {
         true => text,
         false => text.chars().take(most.saturating_sub(1)).chain("…".chars()).take(most).collect(),
     }
-}
-
-/// `12,345`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

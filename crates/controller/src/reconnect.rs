@@ -64,7 +64,8 @@ fn await_return(agents: &mut Agents, lost: &Failure, greeting: Act<'_>) -> Resul
     Ok(())
 }
 
-fn sleep(wait: Duration, agents: &Agents) -> Result<(), Failure> {
+/// Waits, unless the user wants an end.
+pub(super) fn sleep(wait: Duration, agents: &Agents) -> Result<(), Failure> {
     let until = Instant::now() + wait;
     while Instant::now() < until {
         if agents.is_interrupted() {

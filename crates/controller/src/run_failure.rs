@@ -21,7 +21,6 @@ pub enum Failure {
     /// An agent that is needed on and on is gone, or cannot be had.
     HostLost {
         how: String,
-        /// What to do now.
         help: Option<&'static str>,
         /// Only the way to it may be cut.
         may_come_back: bool,
@@ -61,19 +60,9 @@ pub enum Failure {
     /// The user wants no further trial, on the page: so many are left.
     Stopped { left: usize, run: PathBuf },
     /// Trials in a row could not be carried out.
-    TrialsFailed {
-        trials: u32,
-        /// Why the last one could not be.
-        last: String,
-        run: PathBuf,
-    },
+    TrialsFailed { trials: u32, last: String, run: PathBuf },
     /// Databases were lost in a search.
-    SearchFailed {
-        starts: u32,
-        /// How the last one was lost.
-        last: String,
-        run: PathBuf,
-    },
+    SearchFailed { starts: u32, last: String, run: PathBuf },
     /// Whatever else, in its own words.
     Other(failure::Failure),
 }

@@ -2,10 +2,10 @@
 
 use archive::{RunDirectory, RunError};
 use evidence::{TrialRecord, Validity};
-use experiment::PlannedTrial;
+use experiment::{PlannedTrial, grouped_by};
 
 use super::live::Standing;
-use super::live_line::{cut, grouped};
+use super::live_line::cut;
 
 /// Cells of a table: it is looked at, not studied; the report has all.
 const MOST_ROWS: usize = 16;
@@ -58,7 +58,7 @@ pub fn table(when: &str, cells: &[Standing], width: usize) -> String {
 
 /// A cell, its trials so far, what they did, and what is not as usual with it.
 fn row(cell: &Standing) -> [String; 4] {
-    let throughput = cell.mean_ops_per_s().map_or_else(|| "-".to_owned(), |mean| grouped(mean.round() as u64));
+    let throughput = cell.mean_ops_per_s().map_or_else(|| "-".to_owned(), |mean| grouped_by(mean.round() as u64, ','));
     let remark = match (cell.invalid, cell.is_skipped) {
         (0, false) => String::new(),
         (0, true) => "skipped".to_owned(),

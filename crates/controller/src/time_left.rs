@@ -51,10 +51,7 @@ impl Pace {
         let mut all: Vec<f64> = self.factors.iter().copied().chain([1.0; BEFORE_THE_FIRST]).collect();
         all.sort_by(f64::total_cmp);
         let middle = all.len() / 2;
-        match all.len().is_multiple_of(2) {
-            true => f64::midpoint(all[middle - 1], all[middle]),
-            false => all[middle],
-        }
+        if all.len().is_multiple_of(2) { f64::midpoint(all[middle - 1], all[middle]) } else { all[middle] }
     }
 }
 

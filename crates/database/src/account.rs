@@ -16,7 +16,6 @@ use std::process::{Child, Command, Output};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fstat, openat};
 
-/// Its name.
 const NAME: &str = "iopslab-db";
 /// Its number where no user can be made: in no range that distributions give out by themselves (Debian Policy 9.2.2
 /// keeps 60000 to 64999 for what asks).
@@ -45,19 +44,15 @@ pub struct Account {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AccountError {
-    /// setpriv is missing.
     #[error("setpriv is not installed, without which a database would run as root; install the package util-linux")]
     NoSetpriv,
-    /// The user could not be made.
     #[error(
         "the system user {NAME}, as which databases run, cannot be made: {reason}; make it by hand: useradd --system \
          --user-group --no-create-home {NAME}"
     )]
     NotMade { reason: String },
-    /// The user is no system user of our own.
     #[error("user {name} (number {uid}) is not for databases alone; remove or rename it")]
     NotOurs { name: String, uid: u32 },
-    /// It cannot get to what it needs.
     #[error(
         "the database runs as user {user}, which cannot pass through {}; let it (chmod o+x {}), \
          or have {} somewhere else",
@@ -69,7 +64,6 @@ pub enum AccountError {
         /// What it cannot pass through, or not run.
         part: PathBuf,
     },
-    /// A directory could not be handed over.
     #[error("cannot hand {} to the user of the database: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -116,9 +110,6 @@ impl Account {
     }
 
     /// Lets it pass through a directory of ours, which others still cannot.
-    ///
-    /// # Errors
-    /// The system refuses.
     pub fn let_through(&self, directory: &Path) -> Result<(), AccountError> {
         let failed = |source| AccountError::Io { path: directory.to_owned(), source };
         let about = fs::metadata(directory).map_err(failed)?;
@@ -241,9 +232,6 @@ pub(crate) fn run_as(
 ///
 /// What a thread has given up, its children do not have, and it cannot be had back (prctl(2), `PR_SET_NO_NEW_PRIVS`):
 /// so a thread that does nothing else starts it. No program of this machine is needed for that.
-///
-/// # Errors
-/// As the system says.
 fn spawn_without_more_rights(command: &mut Command) -> io::Result<Child> {
     let spawn = || {
         rustix::thread::set_no_new_privs(true)?;

@@ -35,16 +35,10 @@ pub trait Client: Connect + Sync + Sized {
     ) -> Result<(Found, Vec<String>), ExistingError>;
 
     /// Notes there that the data set is whole.
-    ///
-    /// # Errors
-    /// There is no connection, or a statement fails.
     fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError>;
 
     /// Brings the table there to a state that is alike before each trial, where trials of this product leave something
     /// behind in it.
-    ///
-    /// # Errors
-    /// There is no connection, or a statement fails.
     fn maintain(&self) -> Result<Option<TableBefore>, ExistingError> {
         Ok(None)
     }

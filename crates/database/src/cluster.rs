@@ -20,7 +20,6 @@ use crate::loader::KEYSPACE;
 use crate::plan::{Directories, MemoryPlan, NodeLocation, NodePlan, Ports};
 use crate::server::{RunningNode, Server, ServerError};
 
-/// Most bytes of it.
 const STATE_MOST_BYTES: u64 = 1 << 20;
 const STATE_FILE: &str = "cluster.json";
 const FORMAT_VERSION: u32 = 2;
@@ -92,25 +91,20 @@ impl ClusterSpec {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "wrapped errors speak for themselves")]
 pub enum ClusterError {
-    /// Not 1 to 3.
     #[error("a local cluster has 1 to 3 nodes, not {0}")]
     Nodes(u32),
-    /// There is one.
     #[error("a cluster already runs in {} ({running} of {nodes} nodes); stop it first", directory.display())]
     AlreadyRunning { directory: PathBuf, running: usize, nodes: usize },
-    /// A cluster of another shape has left its data here.
     #[error(
         "{} holds a cluster of {existing}, which cannot become {asked}; use another directory or remove this one",
         directory.display()
     )]
     OtherShape { directory: PathBuf, existing: String, asked: String },
-    /// Nothing was started here.
     #[error("no cluster was started in {}", directory.display())]
     Missing { directory: PathBuf },
     /// The state file is not readable as such.
     #[error("{}: {reason}", path.display())]
     State { path: PathBuf, reason: String },
-    /// Still running after SIGKILL.
     #[error("node {address} (process {pid}) does not end")]
     Stuck { address: SocketAddr, pid: u32 },
     /// The cluster's directory.

@@ -28,39 +28,19 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum ExistingError {
-    /// No connection.
     #[error("cannot connect to {hosts}: {refusal}")]
-    Connect {
-        /// Contact points.
-        hosts: String,
-        refusal: Refusal,
-    },
+    Connect { hosts: String, refusal: Refusal },
     /// A statement failed.
     #[error("{statement}: {reason}")]
     Statement { statement: String, reason: String },
-    /// The table has records of somebody else.
     #[error("{table} holds records that iopslab has not loaded")]
-    Foreign {
-        /// Keyspace and table.
-        table: String,
-    },
-    /// The table has another data set.
+    Foreign { table: String },
     #[error("{table} holds another data set: {there}")]
-    Other {
-        /// Keyspace and table.
-        table: String,
-        there: String,
-    },
-    /// The keyspace keeps another number of replicas.
+    Other { table: String, there: String },
     #[error("keyspace {keyspace} keeps {there} replicas of each record, the experiment states {wanted}")]
     Replication { keyspace: String, there: String, wanted: u32 },
-    /// There is something of that name already.
     #[error("{table} is there, and iopslab has not made it")]
-    NotMade {
-        /// Schema and table.
-        table: String,
-    },
-    /// No runtime for the connection.
+    NotMade { table: String },
     #[error("cannot start the connection: {0}")]
     Runtime(#[from] std::io::Error),
 }
@@ -189,9 +169,6 @@ impl Existing {
     }
 
     /// Notes that the data set is whole.
-    ///
-    /// # Errors
-    /// The statement fails.
     pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
         self.mark(&definition(dataset, keys), "loaded")
     }

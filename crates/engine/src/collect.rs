@@ -9,7 +9,8 @@ use crate::message::ThreadSecond;
 use crate::plan::Second;
 use crate::recorder::Times;
 
-/// Merges seconds of all threads and keeps them in small form.
+/// Merges seconds of all threads and keeps them in small form; the default one keeps only counts of errors.
+#[derive(Default)]
 pub(crate) struct Collector {
     keep: bool,
     /// Series that are written for every second, so that a second without a response is seen as such.
@@ -33,21 +34,7 @@ struct Pending {
 impl Collector {
     /// Keeps intervals, with `always` present in each second.
     pub(crate) fn keeping(always: Vec<Series>) -> Self {
-        Self { keep: true, always, ..Self::counting() }
-    }
-
-    /// Keeps only counts of errors.
-    pub(crate) fn counting() -> Self {
-        Self {
-            keep: false,
-            always: Vec::new(),
-            times: None,
-            reported: Vec::new(),
-            pending: BTreeMap::new(),
-            warmup_end: Histograms::default(),
-            kept: Vec::new(),
-            errors: BTreeMap::new(),
-        }
+        Self { keep: true, always, ..Self::default() }
     }
 
     /// Load begins at these times on this many threads.

@@ -175,7 +175,7 @@ pub fn run_load<C: Connect + Sync>(
     });
     let work = LoadWork { shared: Arc::clone(&shared), plan };
     let span = Span { warmup: Duration::ZERO, duration: None, begin: None };
-    let gathered = run_threads(connect, threads, &work, &span, Collector::counting(), on_second, cancelled);
+    let gathered = run_threads(connect, threads, &work, &span, Collector::default(), on_second, cancelled);
     let gathered = gathered.map_err(|error| in_words(error, &connect.first_errors()))?;
     Ok(LoadOutcome {
         records: if plan.own_rows { shared.rows.load(Relaxed) } else { plan.records },

@@ -16,7 +16,6 @@ pub struct Recorded {
 /// A request that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// When.
     pub at_ns: u64,
     /// From when on the client could send it: later, where it has waited for another one.
     pub ready_ns: u64,

@@ -34,7 +34,6 @@ impl Times {
         self.second(self.end_ns - 1)
     }
 
-    /// When a second ends.
     fn second_ends_ns(&self, second: i64) -> u64 {
         (self.start_ns as i64 + (second + 1) * 1_000_000_000) as u64
     }
@@ -53,7 +52,6 @@ pub(crate) enum Answered {
 
 /// How an operation ended.
 pub(crate) struct Ended {
-    /// What it was.
     pub(crate) kind: OperationKind,
     /// Whether it belongs to the measurement.
     pub(crate) measured: bool,

@@ -39,9 +39,6 @@ const DEFLATED: u32 = 0x1c84_9314;
 ///
 /// The format states the bounds of the values and the length of the counts, and the decoder allocates what is stated: 4
 /// GB for 56 characters. So both are looked at first.
-///
-/// # Errors
-/// What is wrong with it, in words.
 pub fn decode_histogram(bytes: &[u8]) -> Result<Histogram<u64>, String> {
     decode_histogram_up_to(bytes, BOUND_US)
 }
@@ -107,9 +104,6 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// A moment or a length of a trial.
-///
-/// # Errors
-/// What is wrong with it, in words.
 pub fn check_seconds(what: &str, value: f64) -> Result<(), String> {
     match value.is_finite() && value.abs() <= LONGEST_S {
         true => Ok(()),
@@ -127,17 +121,11 @@ pub fn check_length(what: &str, value: f64) -> Result<(), String> {
 }
 
 /// Something that was counted.
-///
-/// # Errors
-/// What is wrong with it, in words.
 pub fn check_counted(what: &str, value: u64) -> Result<(), String> {
     if value <= MOST_COUNTED { Ok(()) } else { Err(format!("{what} is {value}, more than anybody can count")) }
 }
 
 /// What a clock shows, Unix milliseconds.
-///
-/// # Errors
-/// What is wrong with it, in words.
 pub fn check_moment(what: &str, unix_ms: f64) -> Result<(), String> {
     match (0.0..=LATEST_UNIX_MS).contains(&unix_ms) {
         true => Ok(()),
@@ -147,9 +135,6 @@ pub fn check_moment(what: &str, unix_ms: f64) -> Result<(), String> {
 
 impl Interval {
     /// Whether it lies within a trial.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
         check_seconds("the start of an interval", self.start_s)?;
         check_length("the length of an interval", self.length_s)?;
@@ -159,9 +144,6 @@ impl Interval {
 
 impl HostSample {
     /// Whether it lies within a trial.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
         check_seconds("t_s of a sample", self.t_s)?;
         check_moment("unix_ms of a sample", self.unix_ms as f64)
@@ -170,9 +152,6 @@ impl HostSample {
 
 impl Imported {
     /// Whether its lines of progress are those of a trial, each after the one before, and its latencies can be counted.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
         for line in &self.progress {
             check_length("the start of a line of progress", line.from_s)?;
@@ -203,9 +182,6 @@ impl Imported {
 impl ClientResult {
     /// Whether its times and numbers are those of a trial. All of its operations together can be counted, so that those
     /// of many clients can be added.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
         check_length("warmup_s", self.warmup_s)?;
         check_length("measured_s", self.measured_s)?;
@@ -224,9 +200,6 @@ impl ClientResult {
 
 impl WriteCheck {
     /// Whether its time and its numbers are those of a trial.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
         let writes = [self.acknowledged, self.unacknowledged];
         let values = [self.values, self.intact, self.older, self.missing, self.foreign, self.unreadable];
@@ -242,9 +215,6 @@ impl WriteCheck {
 
 impl TrialRecord {
     /// Whether its times and numbers are those of a trial.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn check(&self) -> Result<(), String> {
         let parts = self.clients.values().map(|part| &part.result);
         self.client.iter().chain(parts).try_for_each(ClientResult::check)?;

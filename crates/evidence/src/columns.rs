@@ -23,9 +23,6 @@ enum Figure {
 
 impl Column {
     /// The column of this name.
-    ///
-    /// # Errors
-    /// That no sample has it, in words.
     pub fn of(name: &str) -> Result<Self, String> {
         Figure::of(name).map(Self).ok_or_else(|| format!("no sample of a host has a column {name}"))
     }
@@ -87,9 +84,6 @@ impl HostSample {
     }
 
     /// The sample of a row. A volume without any figure is left out.
-    ///
-    /// # Errors
-    /// A column that no sample has, in words.
     pub fn from_columns(row: &[(&str, Option<f64>)]) -> Result<Self, String> {
         let mut sample = Self::default();
         for (name, value) in row {

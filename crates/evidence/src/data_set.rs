@@ -33,9 +33,6 @@ impl KeptDataSet {
 
     /// Reads `snapshot.json` of a store, where the data set of this key should be. Its parts lie below it: one that is
     /// elsewhere would be read, or be given a right to be read, wherever whoever wrote the document likes.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn read(text: &str, key: &str) -> Result<Self, String> {
         let kept: Self = serde_json::from_str(text).map_err(|error| format!("it cannot be read: {error}"))?;
         match kept.format_version {

@@ -33,20 +33,14 @@ experiment::word_enum! {
 
 /// Response times of one kind of operation as a tool states them. What it does not state is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct StatedLatency {
-    /// Samples.
     pub samples: u64,
-    /// Mean, microseconds.
     pub mean_us: f64,
-    /// Median, microseconds.
     pub p50_us: Option<f64>,
-    /// 95th percentile, microseconds.
     pub p95_us: Option<f64>,
-    /// 99th percentile, microseconds.
     pub p99_us: Option<f64>,
-    /// 99.9th percentile, microseconds.
     pub p999_us: Option<f64>,
-    /// Longest, microseconds.
     pub max_us: f64,
 }
 

@@ -74,11 +74,12 @@ impl Cause {
 }
 
 /// Whether a trial may enter comparisons.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Validity {
     /// It ran to its end.
+    #[default]
     Valid,
     /// Kept as evidence, never compared: what kind of thing happened, what it was in one sentence, and the last
     /// lines of the log that explains it.

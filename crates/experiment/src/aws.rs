@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{AwsPair, Role};
 
 /// `[provider.aws]`, checked, with the machines that the experiment needs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct AwsSettings {
     /// Where machines may be made: accounts and regions, at least one.
     pub sites: Vec<AwsSite>,
@@ -89,7 +89,7 @@ pub enum AwsBackend {
 }
 
 /// An account in a region.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct AwsSite {
     /// For people: what the experiment calls it, else its region.
     pub name: String,
@@ -245,7 +245,6 @@ pub struct AwsVolume {
 }
 
 impl AwsVolume {
-    /// One of this level.
     pub(crate) fn at(level: VolumeLevel, size_gib: u32) -> Self {
         Self { kind: level.kind.name().to_owned(), size_gib, iops: Some(level.iops), mib_per_s: level.mib_per_s }
     }

@@ -51,14 +51,11 @@ impl FromStr for Consistency {
 /// The level of each kind of statement. A read-modify-write reads at the one and updates at the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "AsStored", into = "AsStored")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ConsistencyLevels {
-    /// Of reads.
     pub read: Consistency,
-    /// Of scans.
     pub scan: Consistency,
-    /// Of updates.
     pub update: Consistency,
-    /// Of inserts.
     pub insert: Consistency,
 }
 

@@ -23,6 +23,7 @@ use crate::cpu_share::LEAST_CPUS;
 use crate::judged::{JUDGED_FROM_S, REPETITIONS_MIN, ROOMY_S};
 use crate::ordered::{memory_limit_gib, name, quoted, volume};
 use crate::scale::LEAST_PAGE_CACHE;
+use crate::typed_number::grouped_by;
 use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
 pub use origins::{Origins, RecordShape};
@@ -227,7 +228,11 @@ fn dataset(draft: &Draft, model: &Model) -> String {
     let stands_for = model.reduced_to.map_or_else(String::new, |_| {
         let all = draft.data_bytes * draft.data_sets_of_a_node() / draft.record.bytes();
         let all = all.round().max(model.records as f64);
-        format!("stands_for_records = {}   # as many as you have on {}\n", grouped(all as u64), draft.measured())
+        format!(
+            "stands_for_records = {}   # as many as you have on {}\n",
+            grouped_by(all as u64, '_'),
+            draft.measured()
+        )
     });
     format!(
         "
@@ -238,7 +243,7 @@ records = {}
 compressibility = 0.0          # share of a value that is constant text; 0: none of it can be compressed
 ",
         comment(&draft.origins.dataset),
-        grouped(model.records)
+        grouped_by(model.records, '_')
     )
 }
 
@@ -442,19 +447,6 @@ fn names(requests: &[ClusterRequest]) -> Vec<String> {
         names.push(if same == 0 { name } else { format!("{name}--{}", same + 1) });
     }
     names
-}
-
-/// `4_000_000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn bytes(bytes: f64) -> String {

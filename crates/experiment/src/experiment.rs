@@ -207,7 +207,7 @@ impl Configuration {
 }
 
 /// A machine, by catalog name or by explicit size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Instance {
     /// Catalog name, or a description such as `4 vCPU, 16 GiB`.
     pub label: String,

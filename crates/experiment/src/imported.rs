@@ -44,16 +44,13 @@ pub struct ImportedConfiguration {
 
 /// One file.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ImportedTrial {
-    /// Configuration name.
     pub configuration: String,
-    /// Workload name.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// Repetition, from 1.
     pub block: u32,
-    /// Measured seconds.
     pub measured_s: f64,
 }
 
@@ -146,16 +143,7 @@ fn money(of: &ImportedConfiguration) -> ConfigurationMoney {
 fn configuration(of: &ImportedConfiguration) -> Configuration {
     Configuration {
         name: of.name.clone(),
-        instance: Instance {
-            label: NOT_STATED.to_owned(),
-            from_catalog: false,
-            vcpus: 0.0,
-            memory_bytes: 0,
-            ebs_limits: IoLimits::default(),
-            ebs_cards: None,
-            bandwidth_weighting: None,
-            cpu_speed: None,
-        },
+        instance: Instance { label: NOT_STATED.to_owned(), ..Instance::default() },
         data_volume: ConfiguredVolume::plain(NOT_STATED.to_owned(), VolumeKind::Explicit, 0.0, IoLimits::default()),
         commitlog_volume: None,
         memory_limit_bytes: 0,

@@ -131,7 +131,7 @@ pub use sentence::{Sentence, listed};
 pub use setup::{BurstStart, FORMAT_VERSION, ServedAs, Setup, Setups, VolumeSetup};
 pub use setup_at::SetupAt;
 pub use truth::{Fault, FaultKind, SettingsEffect, Truth, WakingUp};
-pub use typed_number::typed_number;
+pub use typed_number::{grouped_by, typed_number};
 pub use volume_kind::{DataLayout, VolumeKind};
 pub use volume_role::VolumeRole;
 pub use volume_server::ThisMachine;

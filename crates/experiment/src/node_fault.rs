@@ -66,16 +66,13 @@ pub enum FaultAction {
     DiskStall { volume: VolumeRole },
     /// See [`NodeFaultKind::DiskSlow`].
     DiskSlow {
-        /// Of which volume.
         volume: VolumeRole,
         /// Limits are divided, and service times multiplied, by this.
         times: f64,
     },
     /// See [`NodeFaultKind::DiskError`].
     DiskError {
-        /// Of which volume.
         volume: VolumeRole,
-        /// Which requests.
         requests: FailingRequests,
         /// Which share of them, above 0, up to 1.
         share: f64,

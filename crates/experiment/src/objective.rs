@@ -85,13 +85,7 @@ impl LatencyFigure {
 
     /// Where it lies among the operations, ordered by time: 0.99 for `p99`. `None`: the mean is no percentile.
     pub fn quantile(self) -> Option<f64> {
-        match self {
-            Self::Mean => None,
-            Self::P50 => Some(0.5),
-            Self::P95 => Some(0.95),
-            Self::P99 => Some(0.99),
-            Self::P999 => Some(0.999),
-        }
+        self.tail().map(|tail| 1.0 - tail)
     }
 
     /// For people: `p99.9`.

@@ -140,9 +140,6 @@ impl Own {
     }
 
     /// Whether the requests of each statement find what they are to find in a restored snapshot.
-    ///
-    /// # Errors
-    /// Statements that do not, in words.
     pub fn check_sample(&self, sample: &[StatementSample]) -> Result<(), String> {
         let Some(snapshot) = &self.snapshot else { return Ok(()) };
         let lacks = |one: &&StatementSample| {

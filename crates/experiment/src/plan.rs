@@ -144,10 +144,7 @@ impl Experiment {
     /// Estimated seconds of all trials of a configuration on machines that are bought.
     pub(crate) fn seconds_of(&self, configuration: &Configuration) -> f64 {
         let load = &self.load;
-        let levels = match load.find {
-            Some(_) => SEARCH_LEVELS,
-            None => load.levels.len(),
-        };
+        let levels = if load.find.is_some() { SEARCH_LEVELS } else { load.levels.len() };
         let each = levels * load.repetitions as usize;
         let placement = configuration.placement;
         let held = self.dataset.bytes_on_disk() * placement.share_per_node();

@@ -121,10 +121,7 @@ impl Setup {
 
     /// Data directories of its database: one on each data volume, or one on their RAID 0.
     pub fn data_directory_count(&self) -> u32 {
-        match self.chunk_kib() {
-            Some(_) => 1,
-            None => self.data_volume_count(),
-        }
+        if self.chunk_kib().is_some() { 1 } else { self.data_volume_count() }
     }
 
     /// All of its volumes: data, then commit log.

@@ -12,6 +12,19 @@ pub fn typed_number(text: &str) -> Option<f64> {
     digits.trim_end().parse::<f64>().ok().map(|number| number * unit)
 }
 
+/// A whole number with this between its groups of three digits: `4_000_000`.
+pub fn grouped_by(number: u64, separator: char) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// What keys that end so are counted in.
 struct Counted {
     ending: &'static str,

@@ -36,5 +36,6 @@ mod settings;
 mod snapshot;
 mod story;
 mod stress_profiles;
+mod variants;
 mod versions;
 mod watched;

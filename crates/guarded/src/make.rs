@@ -35,9 +35,6 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 /// A new file in the place of whatever has its name: that is removed first, never written to. A reader may find
 /// neither; where that matters, [`replace`] it.
-///
-/// # Errors
-/// As the system says.
 pub fn write_anew(path: &Path, mode: u32) -> io::Result<File> {
     if_there(fs::remove_file(path))?;
     create_new(path, mode)
@@ -121,9 +118,6 @@ fn new_in(directory: &OwnedFd, name: &OsStr, mode: u32) -> io::Result<File> {
 }
 
 /// A word of so many random bytes, in hexadecimal digits: four distinguish, 24 are a password.
-///
-/// # Errors
-/// As the system says.
 pub fn random_word(bytes: usize) -> io::Result<String> {
     let mut random = vec![0; bytes];
     getrandom(&mut random, GetRandomFlags::empty())?;

@@ -51,9 +51,6 @@ fn me() -> u32 {
 /// The first thing in `directory`, itself included, that is a link, is special, belongs to somebody else than the
 /// effective user, or can be written by a group or by everybody. Directories of the name `but` are not looked into:
 /// what is in them is thrown away before anything obeys it.
-///
-/// # Errors
-/// As the system says.
 pub fn foreign(directory: &Path, but: Option<&str>) -> io::Result<Option<Foreign>> {
     // The directory itself may be named through a link.
     let found = fs::metadata(directory)?;

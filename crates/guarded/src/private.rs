@@ -6,7 +6,6 @@
 //! with the sticky bit (`/tmp`) is the exception: there everybody may make names, and only the owner of one can take it
 //! away (unlink(2)).
 
-use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -18,55 +17,27 @@ use rustix::process::geteuid;
 use crate::read::open_no_link;
 
 /// Why a place cannot be used as one's own.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotPrivate {
     /// A system call on a path failed.
-    Io {
-        /// What was tried, as a verb.
-        doing: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why not.
-        source: Error,
-    },
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: Error },
     /// Somebody else could change what is in a directory of ours.
+    #[error(
+        "{} cannot be used: {at} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, and what is \
+         found there is acted upon. If nobody else needs it: chown {user} {at} && chmod go-w {at}; else name another \
+         directory",
+        path.display(), at = part.display()
+    )]
     Open {
-        /// The directory that was asked for.
         path: PathBuf,
         /// What others can change: the directory itself, or one on the way to it.
         part: PathBuf,
-        /// Its owner's number.
         owner: u32,
-        /// Its permissions.
         mode: u32,
-        /// Number of the user that this process runs as.
         user: u32,
     },
-}
-
-impl fmt::Display for NotPrivate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::Open { path, part, owner, mode, user } => write!(
-                f,
-                "{} cannot be used: {part} (mode {mode:o}, owner {owner}) can be changed by others than user {user}, \
-                 and what is found there is acted upon. If nobody else needs it: chown {user} {part} && chmod go-w \
-                 {part}; else name another directory",
-                path.display(),
-                part = part.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for NotPrivate {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            Self::Open { .. } => None,
-        }
-    }
 }
 
 type Result<T> = std::result::Result<T, NotPrivate>;

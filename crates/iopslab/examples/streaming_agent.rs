@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use evidence::{HostFigures, HostId, HostSample};
 use experiment::{Job, PlannedTrial};
-use monitor::{CgroupFiles, Sampler, Sources};
+use monitor::{Sampler, Sources};
 use reported::Series;
 use reported::cassandra::REPORTS;
 use simulator::{SimulatedTrial, Simulation};
@@ -300,14 +300,7 @@ impl Stream {
 
 /// What `monitor` watches on a machine of ours.
 fn sources() -> Sources {
-    Sources {
-        root: PathBuf::from("/"),
-        cgroup: CgroupFiles::default(),
-        pid: Some(std::process::id()),
-        is_database: false,
-        devices: BTreeMap::new(),
-        gc_log: None,
-    }
+    Sources { root: PathBuf::from("/"), pid: Some(std::process::id()), ..Sources::default() }
 }
 
 /// A sample as full as a real one: simulated figures, what the simulation leaves out from this machine, and a counter

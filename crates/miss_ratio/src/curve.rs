@@ -57,35 +57,21 @@ pub struct TierCurve {
 
 /// Why a workload has no hit ratio.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum CurveError {
-    /// Its statements are the user's own.
     #[error("workload {0}: its statements choose rows by generators of their own; only keys of YCSB can be predicted")]
     OwnStatements(String),
-    /// It reads nothing by its key.
     #[error("workload {0} reads no single record, so that a cache has nothing to answer")]
     NothingRead(String),
-    /// No records.
     #[error("workload {0}: the data set has no records")]
     NoRecords(String),
-    /// Its keys are longer than memcached takes.
     #[error("workload {workload}: keys of {key_bytes} bytes are longer than memcached takes ({MOST_KEY_BYTES})")]
-    KeyTooLong {
-        /// The workload's name.
-        workload: String,
-        /// Of a key.
-        key_bytes: u64,
-    },
-    /// Its records are larger than memcached stores.
+    KeyTooLong { workload: String, key_bytes: u64 },
     #[error(
         "workload {workload}: records of {record_bytes} bytes are larger than memcached stores (1 MiB with their key \
          and lengths of fields)"
     )]
-    TooLarge {
-        /// The workload's name.
-        workload: String,
-        /// Of a record.
-        record_bytes: u64,
-    },
+    TooLarge { workload: String, record_bytes: u64 },
 }
 
 impl TierCurve {

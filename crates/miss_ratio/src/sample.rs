@@ -81,7 +81,6 @@ impl Resident {
         Self { shares: (0..low).map(share_of).collect() }
     }
 
-    /// How many.
     pub fn count(&self) -> u64 {
         self.shares.len() as u64
     }

@@ -13,7 +13,7 @@ use crate::gc_log::GcLog;
 use crate::proc;
 
 /// What to watch.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// `/`, or a made-up tree with a `proc` below it.
     pub root: PathBuf,

@@ -70,21 +70,12 @@ impl Drop for Monitor {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::path::PathBuf;
 
     use super::*;
-    use crate::CgroupFiles;
 
     fn this_machine() -> Sources {
-        Sources {
-            root: PathBuf::from("/"),
-            cgroup: CgroupFiles::default(),
-            pid: None,
-            is_database: false,
-            devices: BTreeMap::new(),
-            gc_log: None,
-        }
+        Sources { root: PathBuf::from("/"), ..Sources::default() }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn ask(region: &str, day: &str, with_prices: bool, say: &mut dyn FnMut(&str)
     let caller = Caller::new(None, Some(region))?;
     say(&format!("asking EC2 for the instance types of {region}"));
     let mut types = instance_types(&caller, region)
-        .map_err(|reason| AwsError::InstanceTypes { region: region.to_owned(), reason })?;
+        .map_err(|reason| AwsError::Refused(format!("EC2 did not list the instance types of {region}: {reason}")))?;
     let mut catalog = UserCatalog::new(region, day, "AWS DescribeInstanceTypes and price list (GetProducts)");
     let (instance_types, mut priced) = (types.len(), 0);
     let mut prices_missing = (!with_prices).then(|| "not asked for".to_owned());

@@ -129,9 +129,6 @@ impl Bucket {
     }
 
     /// A URL by which anybody can read or write an object, for twelve hours at most.
-    ///
-    /// # Errors
-    /// When it cannot be signed.
     pub fn signed_url(&self, right: UrlPermission, key: &str) -> Result<String, AwsError> {
         let (method, permission) = match right {
             UrlPermission::Get => ("GET", "s3:GetObject"),
@@ -145,9 +142,10 @@ impl Bucket {
         format!("{}/{}", self.url, encoded(&format!("{}{key}", self.prefix)))
     }
 
-    fn refused(&self, permission: &'static str, key: &str, refused: Refused) -> AwsError {
+    fn refused(&self, permission: &str, key: &str, refused: Refused) -> AwsError {
         let below = if key == self.prefix { String::new() } else { self.prefix.clone() };
-        AwsError::Bucket { place: format!("s3://{}/{below}{key}", self.bucket), permission, reason: refused.reason }
+        let (bucket, reason) = (&self.bucket, refused.reason);
+        AwsError::Refused(format!("s3://{bucket}/{below}{key}: {reason} (permission {permission})"))
     }
 }
 

@@ -7,33 +7,11 @@ pub enum AwsError {
     /// The runtime could not be started.
     #[error("cannot start: {0}")]
     Start(#[from] std::io::Error),
-    /// Nobody says who is asking.
     #[error("no AWS credentials were found")]
     NoCredentials,
-    /// Credentials are configured but cannot be had.
     #[error("AWS credentials cannot be had: {0}")]
     Credentials(String),
-    /// DescribeInstanceTypes failed.
-    #[error("EC2 did not list the instance types of {region}: {reason}")]
-    InstanceTypes { region: String, reason: String },
-    /// A quota, or what is in use of it, is not known.
-    #[error("{reason} (in {region}; permission {permission})")]
-    Quotas { region: String, permission: &'static str, reason: String },
-    /// A snapshot is not known.
-    #[error("EC2 in {region} says of {id}: {reason}")]
-    Snapshot { id: String, region: String, reason: String },
-    /// A volume is not known, or not modified.
-    #[error("EC2 in {region} says of {id}: {reason} (permission {permission})")]
-    Volume { id: String, region: String, permission: &'static str, reason: String },
-    /// A bucket does not do what it is asked.
-    #[error("{place}: {reason} (permission {permission})")]
-    Bucket {
-        /// Bucket and key.
-        place: String,
-        permission: &'static str,
-        reason: String,
-    },
-    /// What runs have in an account cannot be listed.
-    #[error("EC2 did not list what runs have in {region}: {reason}")]
-    Listing { region: String, reason: String },
+    /// What AWS says of a request, with the region, and the permission where one is needed.
+    #[error("{0}")]
+    Refused(String),
 }

@@ -117,8 +117,8 @@ pub fn modify(profile: Option<&str>, region: &str, id: &str, wanted: VolumeLevel
     asked_at.ok_or_else(|| failed(region, id, PERMISSION, "the answer has no startTime".to_owned()))
 }
 
-fn failed(region: &str, id: &str, permission: &'static str, reason: String) -> AwsError {
-    AwsError::Volume { id: id.to_owned(), region: region.to_owned(), permission, reason }
+fn failed(region: &str, id: &str, permission: &str, reason: String) -> AwsError {
+    AwsError::Refused(format!("EC2 in {region} says of {id}: {reason} (permission {permission})"))
 }
 
 /// What two answers say of a volume.

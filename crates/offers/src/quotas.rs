@@ -61,7 +61,7 @@ pub fn quotas(profile: Option<&str>, region: &str, asked: QuotaRequest<'_>) -> R
     let caller = Caller::new(profile, Some(region))?;
     let refused = |permission: &'static str| {
         let region = region.to_owned();
-        move |refused: Refused| AwsError::Quotas { region, permission, reason: refused.reason }
+        move |refused: Refused| AwsError::Refused(format!("{} (in {region}; permission {permission})", refused.reason))
     };
     let mut reported = Quotas::default();
     let mut vcpus = vcpus_in_use(&caller, region, asked.spot, &refused)?;

@@ -19,7 +19,7 @@ pub struct Snapshot {
 /// # Errors
 /// When there are no credentials, or no such snapshot in that region that they may see.
 pub fn snapshot(profile: Option<&str>, region: &str, id: &str) -> Result<Snapshot, AwsError> {
-    let failed = |reason: String| AwsError::Snapshot { id: id.to_owned(), region: region.to_owned(), reason };
+    let failed = |reason: String| AwsError::Refused(format!("EC2 in {region} says of {id}: {reason}"));
     let caller = Caller::new(profile, Some(region))?;
     let parameters = [("SnapshotId.1".to_owned(), id.to_owned())];
     let answer = ec2::ask(&caller, region, "DescribeSnapshots", &parameters);

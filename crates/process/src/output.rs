@@ -14,6 +14,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// As in the standard library, without its panic.
@@ -90,12 +91,16 @@ const COLUMNS: usize = 80;
 
 /// Columns of the terminal that stderr is, or what COLUMNS says.
 pub fn columns() -> usize {
+    columns_of(io::stderr()).unwrap_or(COLUMNS)
+}
+
+/// What COLUMNS says, or the columns of this terminal; `None`: it is none.
+pub fn columns_of(terminal: impl AsFd) -> Option<usize> {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let of_terminal = || {
-        let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    stated.or_else(|| {
+        let size = rustix::termios::tcgetwinsize(terminal).ok()?;
         (size.ws_col > 0).then_some(usize::from(size.ws_col))
-    };
-    stated.or_else(of_terminal).unwrap_or(COLUMNS)
+    })
 }
 
 /// The way to stderr of the log, and of what agents write there.

@@ -103,18 +103,14 @@ pub struct Problem {
 
 /// A place in a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum At {
     /// The option of this number, from 0.
     Option(usize),
     /// A key.
     Key(String),
     /// The value of a key, or a word inside it (empty: all of it).
-    Value {
-        /// The key.
-        key: String,
-        /// The word.
-        word: String,
-    },
+    Value { key: String, word: String },
 }
 
 /// How a node shares out its memory, bytes.

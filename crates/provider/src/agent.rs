@@ -32,15 +32,8 @@ pub(crate) type LastWords = Arc<Mutex<VecDeque<String>>>;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AgentError {
-    /// The process did not start.
     #[error("cannot start the {host} agent ({command}): {source}")]
-    Start {
-        host: HostId,
-        /// What was executed.
-        command: String,
-        source: std::io::Error,
-    },
-    /// It does not read any more.
+    Start { host: HostId, command: String, source: std::io::Error },
     #[error("the {host} agent does not listen any more: {source}")]
     Send { host: HostId, source: WireError },
     /// A machine of the user's cannot be used.
@@ -105,7 +98,6 @@ pub struct ProcessAgent {
 /// What an agent has said last.
 #[derive(Debug, Clone, Copy)]
 struct Heard {
-    /// When that was.
     last: Instant,
     /// When it said that its work had got on.
     got_on: Instant,

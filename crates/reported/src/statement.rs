@@ -173,7 +173,6 @@ pub(crate) const fn lookups(key: &'static str, label: &'static str, shown_times:
     Figure { key, label, in_results: None, shown_times, place: Place::Lookups, of }
 }
 
-/// One of what is kept.
 pub(crate) const fn kept(key: &'static str, label: &'static str, shown_times: f64, of: Of) -> Figure {
     Figure { place: Place::Kept, ..lookups(key, label, shown_times, of) }
 }

@@ -35,7 +35,6 @@ struct Flow {
     write_us: f64,
     /// Seconds that a request waits for the device.
     at_device_s: f64,
-    /// On each node.
     nodes: Vec<NodeFlow>,
 }
 

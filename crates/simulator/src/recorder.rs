@@ -10,7 +10,6 @@ use crate::latency::{self, whole_us};
 use crate::noise::Noise;
 use crate::world::{World, parts};
 
-/// Kinds of operations.
 const KINDS: usize = OperationKind::YCSB.len();
 /// Errors that a simulated database makes.
 const ERRORS: [ErrorKind; 2] = [ErrorKind::ReadTimeout, ErrorKind::NotFound];
@@ -52,7 +51,6 @@ struct Slot {
 
 /// How one operation ended.
 pub struct Ended {
-    /// What it was.
     pub kind: OperationKind,
     /// When the client has the answer, seconds from the start of measurement.
     pub done: f64,
@@ -65,7 +63,6 @@ pub struct Ended {
 /// Operations of a second that have mean latencies in common.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// How many.
     pub operations: f64,
     /// Mean response time of the reading part of an operation, microseconds.
     pub read_us: f64,

@@ -20,7 +20,6 @@ pub struct World<'a> {
     pub setup: &'a Setup,
     /// Operation mix.
     pub workload: &'a Definition,
-    /// Load level.
     pub load: LoadLevel,
     /// What goes wrong.
     pub faults: Faults<'a>,

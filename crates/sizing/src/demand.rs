@@ -286,22 +286,16 @@ mod tests {
     fn device_reads_grow_with_the_sstables_of_the_mix() {
         let mix = |read_share, per_read| SstablesOfMix { read_share, per_read };
         let mut demand = Demand {
-            coordinator_share: None,
             read_cpu_us: 100.0,
             write_cpu_us: 100.0,
             cpu_told_apart: true,
             chunk_bytes: 4096.0,
             chunk_is_stated: true,
-            sstables: Vec::new(),
             reads_per_miss: 1.5,
             misses_measured: true,
-            reads_per_write: 0.0,
             read_request_bytes: 4096.0,
-            writes_per_write: 0.0,
-            bytes_per_write: 0.0,
-            log_writes_per_write: 0.0,
-            log_bytes_per_write: 0.0,
             cpu_reach: 0.9,
+            ..Demand::default()
         };
         let reads_of = |demand: &Demand, reads: f64, writes: f64| {
             let work = Work {

@@ -24,16 +24,7 @@ impl FleetTotals {
         usable: f64,
         era: Option<&str>,
     ) -> Result<Self, String> {
-        let mut total = Self {
-            nodes: 0,
-            vcpus: 0,
-            memory_gib: 0.0,
-            disk_tb: 0.0,
-            usable_tb: 0.0,
-            iops: Some(0.0),
-            mb_per_s: Some(0.0),
-            network_gbps: Some(0.0),
-        };
+        let mut total = Self { iops: Some(0.0), mb_per_s: Some(0.0), network_gbps: Some(0.0), ..Self::default() };
         for request in requests {
             let node = candidate::node(catalog, request, era).map_err(|error| error.to_string())?;
             let nodes = f64::from(request.nodes);

@@ -36,7 +36,6 @@ pub(super) struct Work {
 pub(super) struct Observation<'a> {
     /// Run and cell, for people.
     pub name: String,
-    /// The cell.
     pub cell: &'a str,
     pub run: usize,
     pub product: &'static Product,
@@ -61,7 +60,6 @@ pub(super) struct Observation<'a> {
     pub cpus_used: f64,
     /// Read requests of the data volume for each operation.
     pub device_reads: f64,
-    /// Bytes of a read request.
     pub read_request_bytes: Option<f64>,
     /// Write requests and bytes of the data volume for each operation.
     pub device_writes: f64,

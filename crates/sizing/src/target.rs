@@ -75,10 +75,8 @@ impl fmt::Display for Survive {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum TargetError {
-    /// A figure out of its range.
     #[error("{what} of {given} is out of range; expected {least} to {most}")]
     Figure { what: &'static str, given: f64, least: f64, most: f64 },
-    /// Too few copies.
     #[error(
         "replication factor {replication_factor} over {zones} zones leaves {left} of the copies with {down} down, and \
          {needed} must answer (a quorum, and as many as the consistency asks); raise --replication-factor, ask for \

@@ -33,7 +33,6 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Squares of the residuals.
     pub fn of_residuals(&self) -> Squares {
         Squares { sum: self.squares, degrees: self.degrees }
     }

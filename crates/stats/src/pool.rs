@@ -29,7 +29,6 @@ pub struct Pool {
     pub alone: Option<Variance>,
     /// Residuals by cell and block; what blocks have in common is taken out.
     pub residuals: BTreeMap<usize, BTreeMap<u32, f64>>,
-    /// Squares of these residuals.
     pub of_residuals: Squares,
     /// Squares of each cell: of its residuals where blocks show, else around its mean.
     pub own: BTreeMap<usize, Squares>,

@@ -9,35 +9,18 @@ use std::path::{Path, PathBuf};
 pub enum StorageError {
     /// A system call on a path failed.
     #[error("cannot {doing} {}: {source}{}", path.display(), full(path, source))]
-    Io {
-        /// What was tried, as a verb: `create`, `mount /dev/loop3 on`.
-        doing: String,
-        path: PathBuf,
-        source: io::Error,
-    },
-    /// A program is not installed.
+    Io { doing: String, path: PathBuf, source: io::Error },
     #[error("{program} is not installed; install the package {package} (Debian, Ubuntu: apt-get install {package})")]
     NotInstalled { program: String, package: &'static str },
     /// A program failed.
     #[error("`{command}` failed ({how}){}", tail(stderr_tail))]
-    Command {
-        command: String,
-        /// Exit status, signal, or `no answer within N s`.
-        how: String,
-        stderr_tail: String,
-    },
-    /// Another process owns the work directory.
+    Command { command: String, how: String, stderr_tail: String },
     #[error(
         "the work directory {} is in use by process {}; wait for it, end it, or choose another one with \
          `work_directory` in [provider.local]",
         path.display(), pid.map_or_else(|| "(unknown)".to_owned(), |pid| pid.to_string())
     )]
-    Locked {
-        path: PathBuf,
-        /// Who holds it, as written in the lock file.
-        pid: Option<u32>,
-    },
-    /// Somebody else measures on this machine.
+    Locked { path: PathBuf, pid: Option<u32> },
     #[error(
         "{holder} measures on this machine: two at the same time would each find a slower machine; wait for that one, \
          or end it; `iopslab run --beside` goes on all the same, and its report says so"
@@ -49,25 +32,18 @@ pub enum StorageError {
     /// Something that would be undone where nothing of ours can be.
     #[error("{what} is left alone: {reason}")]
     NotOurs { what: String, reason: String },
-    /// A device that somebody uses, or may want back.
     #[error(
         "{} is not empty ({found}); if nobody needs what is on it: wipefs --all {}",
         device.display(),
         device.display()
     )]
     DeviceInUse { device: PathBuf, found: String },
-    /// The ledger cannot be understood.
     #[error(
         "line {line} of the ledger {} cannot be understood ({reason}); it may have been written by another version of \
          iopslab: run `iopslab clean` of that version, or remove what the line names by hand and delete the line",
         path.display()
     )]
-    Ledger {
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        reason: String,
-    },
+    Ledger { path: PathBuf, line: usize, reason: String },
     /// The host's file system cannot do direct I/O, so the host's page cache would answer for the volume.
     #[error(
         "/dev/{device} cannot use direct I/O on {}: the file system below it does not support it, so the host's page \
@@ -75,7 +51,6 @@ pub enum StorageError {
         image.display()
     )]
     NoDirectIo { device: String, image: PathBuf },
-    /// An image is attached already.
     #[error(
         "{} is attached to /dev/{device} already, probably by a run that was killed; run `iopslab clean`",
         image.display()
@@ -84,27 +59,16 @@ pub enum StorageError {
     /// A volume cannot be served.
     #[error(transparent)]
     Served(#[from] served::ServedError),
-    /// A volume is in use and cannot be unmounted.
     #[error("cannot unmount {}: {holders}; stop them and try again", path.display())]
     Busy { path: PathBuf, holders: String },
     /// A limit was asked for that this machine cannot set.
     #[error("cannot limit {resource}: {reason}")]
-    NoController {
-        /// `memory`, `cpu`, `io`, `cpuset`.
-        resource: &'static str,
-        reason: String,
-    },
-    /// Processes survive in a cgroup.
+    NoController { resource: &'static str, reason: String },
     #[error(
         "processes {pids:?} in cgroup {} survive SIGKILL (uninterruptible I/O?); see /proc/PID/stack",
         path.display()
     )]
-    Unkillable {
-        /// A directory of the cgroup.
-        path: PathBuf,
-        pids: Vec<u32>,
-    },
-    /// The probe's output makes no sense.
+    Unkillable { path: PathBuf, pids: Vec<u32> },
     #[error("fio's result for {} cannot be used: {reason}", path.display())]
     Probe { path: PathBuf, reason: String },
 }

@@ -49,7 +49,6 @@ impl Mounted {
             .map_err(io_error(format!("mount {} (XFS; see dmesg for the reason) on", device.display()), &self.path))
     }
 
-    /// Where.
     pub fn path(&self) -> &Path {
         &self.path
     }

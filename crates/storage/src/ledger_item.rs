@@ -7,33 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::process;
 
-/// Something on the machine that must be gone when a run is over.
+/// Something on the machine that must be gone when a run is over. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum LedgerItem {
     /// The loop device whose backing file is this image, whichever number it got.
-    LoopDevice {
-        /// Absolute path of the image.
-        image: PathBuf,
-    },
+    LoopDevice { image: PathBuf },
     /// The array (md) of which the loop devices of these files are the members, whichever number it got.
-    Array {
-        /// Absolute paths of the files.
-        members: Vec<PathBuf>,
-    },
+    Array { members: Vec<PathBuf> },
     /// Whatever is mounted here.
-    Mount {
-        /// Mount point.
-        path: PathBuf,
-    },
-    /// One cgroup directory and the processes in it.
-    Cgroup {
-        /// Its directory; the last part of the name starts with `iopslab-`.
-        path: PathBuf,
-    },
+    Mount { path: PathBuf },
+    /// One cgroup directory, whose name starts with `iopslab-`, and the processes in it.
+    Cgroup { path: PathBuf },
     /// A process.
     Process {
-        /// Its number.
         pid: u32,
         /// Field 22 of `/proc/PID/stat`, so that a process that got the same number later is never ended.
         start_time_ticks: u64,
@@ -43,26 +31,11 @@ pub enum LedgerItem {
         what: String,
     },
     /// A directory with everything in it.
-    Directory {
-        /// Which.
-        path: PathBuf,
-    },
+    Directory { path: PathBuf },
     /// A file.
-    File {
-        /// Which.
-        path: PathBuf,
-    },
+    File { path: PathBuf },
     /// A file that a process of ours serves over FUSE; [`LedgerItem::Mount`] is its mount.
-    ServedFile {
-        /// Number of its connection below `/sys/fs/fuse/connections`.
-        connection: u32,
-        /// The server.
-        pid: u32,
-        /// As in [`LedgerItem::Process`].
-        start_time_ticks: u64,
-        /// As in [`LedgerItem::Process`].
-        executable: PathBuf,
-    },
+    ServedFile { connection: u32, pid: u32, start_time_ticks: u64, executable: PathBuf },
     /// The read-ahead of a block device, which was otherwise before.
     ReadAhead {
         /// Kernel name of the device: `loop3`.
@@ -72,18 +45,10 @@ pub enum LedgerItem {
         /// What it was, KiB.
         kb: u32,
     },
-    /// Packets that are dropped.
-    NetworkCut {
-        /// Name of nftables' table of rules, of the family `inet`.
-        table: String,
-    },
-    /// The file system that was made on a whole device.
-    FileSystem {
-        /// The device.
-        device: PathBuf,
-        /// The file system's identity, so that no other one is ever wiped.
-        uuid: String,
-    },
+    /// Packets that are dropped, by nftables' table of rules of this name, of the family `inet`.
+    NetworkCut { table: String },
+    /// The file system that was made on a whole device, by its identity, so that no other one is ever wiped.
+    FileSystem { device: PathBuf, uuid: String },
 }
 
 impl LedgerItem {

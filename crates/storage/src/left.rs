@@ -19,10 +19,6 @@ pub struct Left {
 
 impl Left {
     /// By the ledger at this path; nothing is left where there is none.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read.
     pub fn of(ledger_path: &Path) -> Result<Self> {
         let left = Ledger::outstanding(ledger_path)?;
         let devices = left.iter().flat_map(devices);

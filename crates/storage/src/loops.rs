@@ -192,7 +192,6 @@ impl LoopDevice {
         Path::new("/dev").join(&self.name)
     }
 
-    /// Detaches it from `image`.
     pub fn detach(&self, image: &Path) -> Result<()> {
         if let Some(kib) = &self.previous_largest_io {
             // A setting of an unused device: not worth failing a run for.

@@ -98,9 +98,6 @@ pub(crate) fn await_copies(device: (u32, u32), path: &Path) -> Result<()> {
 /// Has everything that is mounted below a directory from now on end in other mount namespaces when it ends here, as far
 /// as those follow this one (slaves or peers, mount_namespaces(7)): that is so where the mount above is shared. It is
 /// made if it is missing; nothing happens where it has been done.
-///
-/// # Errors
-/// The system refuses.
 pub fn share_mounts_below(ledger: &Ledger, directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).map_err(io_error("create", directory))?;
     let path = fs::canonicalize(directory).map_err(io_error("resolve", directory))?;

@@ -63,9 +63,6 @@ impl ReadAhead {
     }
 
     /// What the device shows now, KiB.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub fn shown_kb(&self) -> Result<u32> {
         read(&self.device)
     }

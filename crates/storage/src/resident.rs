@@ -191,7 +191,6 @@ impl Pages {
         });
     }
 
-    /// Each of them by its number.
     fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
         self.0.iter().flat_map(|(&place, &word)| {
             let set = (0..64_u64).filter(move |bit| (word >> *bit) & 1 == 1);

@@ -62,9 +62,6 @@ impl Running {
 impl VolumeServer {
     /// Starts `argv`, which calls [`served::run`], with real-time priority where that is allowed: a server that waits
     /// for a CPU makes its volumes slower than they are.
-    ///
-    /// # Errors
-    /// When it does not start.
     pub fn start(ledger: &Arc<Ledger>, argv: &[String]) -> Result<Self> {
         let (argv, refused) = prioritised(argv);
         let running = Running::start(ledger, &argv)?;
@@ -270,9 +267,6 @@ pub struct ServedGauge {
 
 impl ServedGauge {
     /// The process that answers for it, and for all volumes of this host, runs on these CPUs from now on.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn run_on(&self, cpus: &CpuSet) -> Result<()> {
         self.server.run_on(cpus)
     }
@@ -343,7 +337,6 @@ impl ServedFile {
         Ok(Self { ledger: Arc::clone(ledger), path, file, mount: None, connection: None })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -114,7 +114,6 @@ impl Place {
         self.path.join(name)
     }
 
-    /// What is opened of it.
     fn opened(&self, name: &OsStr, how: OFlags, mode: u32) -> rustix::io::Result<OwnedFd> {
         openat(&self.directory, name, how, Mode::from_raw_mode(mode))
     }
@@ -134,7 +133,6 @@ impl Place {
         }
     }
 
-    /// The names in it.
     fn names(&self) -> Result<Vec<OsString>> {
         let list = || -> rustix::io::Result<Vec<OsString>> {
             let mut names = Vec::new();

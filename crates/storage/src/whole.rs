@@ -33,9 +33,6 @@ pub struct ReadWhole {
 }
 
 /// Size of a block device, bytes.
-///
-/// # Errors
-/// When it cannot be opened for reading.
 pub fn device_bytes(device: &Path) -> Result<u64> {
     let mut file = File::open(device).map_err(io_error("read", device))?;
     file.seek(SeekFrom::End(0)).map_err(io_error("find the size of", device))

@@ -14,9 +14,6 @@ type Checked = Result<(), String>;
 
 impl Event {
     /// Whether its numbers are those of a run.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
     pub fn check(&self) -> Checked {
         match self {
             Self::Second(second) => second.check(),

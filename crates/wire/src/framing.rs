@@ -27,24 +27,14 @@ impl Message for Request {
 
 /// Why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum WireError {
-    /// The pipe failed.
     #[error("the connection to the agent failed: {0}")]
     Io(#[from] std::io::Error),
-    /// The line does not end.
     #[error("a message is longer than {} MiB, which none is", most_bytes >> 20)]
-    TooLong {
-        /// [`Message::MOST_BYTES`].
-        most_bytes: usize,
-    },
-    /// The line is no message of this protocol.
+    TooLong { most_bytes: usize },
     #[error("not a message of protocol {protocol}: {source}; the line began {line:?}", protocol = crate::PROTOCOL)]
-    Malformed {
-        /// Start of the line.
-        line: String,
-        /// What the parser said.
-        source: serde_json::Error,
-    },
+    Malformed { line: String, source: serde_json::Error },
 }
 
 /// Writes one message and flushes, so that the other side sees it now.

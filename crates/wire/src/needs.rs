@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::MachineUse;
 
 /// What a run needs of a database host.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Needs {
     /// Where volumes, snapshots and the ledger would live; empty: the default of that machine.
     pub work_directory: String,

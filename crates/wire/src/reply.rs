@@ -69,14 +69,10 @@ impl<E: std::error::Error> From<E> for RequestError {
 /// Answers, one for each kind of request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum Reply {
     /// To `Hello`.
-    Hello {
-        /// The agent's version.
-        version: String,
-        /// Facts about its host.
-        environment: Box<Environment>,
-    },
+    Hello { version: String, environment: Box<Environment> },
     /// To `Clock`.
     Clock {
         /// The host's wall clock, Unix milliseconds with their fraction; `None` where time is only simulated.
@@ -99,44 +95,25 @@ pub enum Reply {
     Observed(Observed),
     /// To `Initialise`.
     Initialised {
-        /// How.
         how: Initialised,
         /// Whether an earlier run on this machine had done it.
         before: bool,
     },
     /// To `FindSnapshot`.
-    Found {
-        /// What the snapshot is, or would be, called.
-        key: String,
-        /// If it is there.
-        snapshot: Option<SnapshotFacts>,
-    },
+    Found { key: String, snapshot: Option<SnapshotFacts> },
     /// To `FindKept`, if it is there; to `KeepInStore`.
     Kept(Option<Box<KeptDataSet>>),
     /// To `FindKept` and `Restore`: what the store has is not what was kept there. To `KeepInStore`: it could not be
     /// kept. The run goes on without the store.
     StoreProblem(String),
     /// To `MeasureArchive`.
-    Archive {
-        /// Its parts.
-        parts: Vec<String>,
-        /// Bytes of all.
-        bytes: u64,
-    },
+    Archive { parts: Vec<String>, bytes: u64 },
     /// To `StartLoading`.
-    Loading {
-        /// `host:port` contact points.
-        contact_points: Vec<String>,
-    },
+    Loading { contact_points: Vec<String> },
     /// To `ImportSnapshot`.
     Imported,
     /// To `SampleSnapshot`.
-    Sampled {
-        /// Of each table of the snapshot.
-        rows: Vec<CountedRows>,
-        /// Of each statement.
-        statements: Vec<StatementSample>,
-    },
+    Sampled { rows: Vec<CountedRows>, statements: Vec<StatementSample> },
     /// To `FinishLoading`.
     AtRest,
     /// To `FlushBacklog`.
@@ -168,14 +145,12 @@ pub enum Reply {
     },
     /// To `StartFault`: the node is gone, or its disk has the fault.
     FaultStarted {
-        /// When.
         moments: Moments,
         /// How it went otherwise than was asked for.
         problem: Option<String>,
     },
     /// To `EndFault`: it answers clients again, or its disk has no fault any more.
     FaultEnded {
-        /// When.
         moments: Moments,
         /// Requests to the disk that ended with an error meanwhile; `None`: it was no fault that makes some fail.
         failed_requests: Option<u64>,

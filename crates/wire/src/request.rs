@@ -35,6 +35,7 @@ pub enum Request {
 /// and `EndFault` of its own loss, `StopTrial`, `Close`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum DatabaseRequest {
     /// Say what stands in the way of a run on this machine; changes nothing.
     Check(Needs),
@@ -49,33 +50,20 @@ pub enum DatabaseRequest {
     EndObservation,
     /// The data volume was made from a snapshot of EBS: see that it holds this node's data set, and read each of its
     /// blocks once, unless that was done. From here on it is this node's snapshot of the data set.
-    Initialise {
-        /// Which files of which cluster.
-        files: DataSetFiles,
-    },
+    Initialise { files: DataSetFiles },
     /// Look for this node's snapshot of the data set.
-    FindSnapshot {
-        /// Which files of which cluster.
-        files: DataSetFiles,
-    },
+    FindSnapshot { files: DataSetFiles },
     /// Start an unlimited node for loading, wait until it knows the others, and see to the schema.
     StartLoading {
-        /// Which files of which cluster.
         files: DataSetFiles,
         /// Names this loading: snapshots of several nodes belong together only if they come from the same one.
         loading: String,
     },
     /// Instead of rows that clients write, take in the snapshot of the user's own: all of its files, on every node.
-    ImportSnapshot {
-        /// The directory that it lies in, on this host.
-        directory: String,
-    },
+    ImportSnapshot { directory: String },
     /// It is taken in, and at rest: count the rows of its tables, and try so many requests of each statement. Of none
     /// the statements are prepared, and nothing is counted.
-    SampleSnapshot {
-        /// Requests of each statement.
-        requests: u32,
-    },
+    SampleSnapshot { requests: u32 },
     /// Everything is inserted: flush, and compact to rest. Where there is to be a backlog, nothing is compacted after
     /// that.
     FinishLoading,
@@ -84,39 +72,16 @@ pub enum DatabaseRequest {
     /// All nodes are at rest: stop, and keep the files as this node's snapshot.
     KeepSnapshot,
     /// Look for this node's data set in a directory of its host.
-    FindKept {
-        /// Which files of which cluster.
-        files: DataSetFiles,
-        /// Where data sets are kept.
-        directory: String,
-    },
+    FindKept { files: DataSetFiles, directory: String },
     /// Make this node's snapshot of what a store has.
-    Restore {
-        /// Which files of which cluster.
-        files: DataSetFiles,
-        /// What the store says of it.
-        kept: Box<KeptDataSet>,
-        /// Where its parts are.
-        from: Transfer,
-    },
+    Restore { files: DataSetFiles, kept: Box<KeptDataSet>, from: Transfer },
     /// Say how long an archive of this node's snapshot would be.
-    MeasureArchive {
-        /// Which files of which cluster.
-        files: DataSetFiles,
-    },
+    MeasureArchive { files: DataSetFiles },
     /// Bring this node's snapshot to a store. In a directory it is a data set then; elsewhere the controller writes
     /// down what is answered.
-    KeepInStore {
-        /// Which files of which cluster.
-        files: DataSetFiles,
-        /// Where its parts go.
-        to: Transfer,
-        /// Name of this run.
-        run: String,
-    },
+    KeepInStore { files: DataSetFiles, to: Transfer, run: String },
     /// Create the configuration's volumes, copy the snapshot onto them, and measure what they deliver.
     Prepare {
-        /// Which configuration.
         setup: Box<Setup>,
         /// Further ones that can be served by the same process: they share its volumes.
         others: Vec<Setup>,
@@ -124,11 +89,8 @@ pub enum DatabaseRequest {
     /// A settled database: the one that was kept from the trial before, or a new one on cold volumes with restored
     /// data. Where it says so, it is brought to rest before its limits come into force.
     StartTrial {
-        /// Which trial.
         trial: PlannedTrial,
-        /// Which configuration.
         setup: Box<Setup>,
-        /// The workload's name.
         workload: String,
         /// Keys that must exist in the restored data.
         sample_keys: Vec<String>,
@@ -144,15 +106,12 @@ pub enum DatabaseRequest {
         /// How the page cache is to stand: where it is to be warm, the pages that the workload has left in it at rest
         /// are read, or what fits of the data set's files where that was not seen yet.
         cache: CacheState,
-        /// The workload's name.
         workload: String,
     },
     /// The page cache is as this workload leaves it: note which pages are in it, for the next trials. Asked twice, with
     /// load between: what is in it both times lasts.
     NoteCache {
-        /// The workload's name.
         workload: String,
-        /// Whether this is the second time.
         again: bool,
         /// Device reads for each operation with this page cache; `None`: it has not settled yet, and the next trial
         /// goes on from there.
@@ -160,10 +119,7 @@ pub enum DatabaseRequest {
     },
     /// Look these keys up, which must exist. Any node may answer for one, so that all have to have the data set by
     /// then.
-    LookUp {
-        /// The keys.
-        sample_keys: Vec<String>,
-    },
+    LookUp { sample_keys: Vec<String> },
     /// The database is at rest: all limits come into force, and it is watched.
     Hold,
     /// Measurement has begun: compact the backlog, as a database in service does.
@@ -174,18 +130,11 @@ pub enum DatabaseRequest {
     /// Bring it back, with the data that it has; of a disk: lift its fault; of a compaction: wait until it is done;
     /// of a cache: start it again, empty.
     EndFault,
-    /// The trial is over: stop the database and detach its volumes, unless it is kept.
-    StopTrial {
-        /// Whether the next trial can be served by the same process.
-        keeps: bool,
-    },
-    /// Read a piece of a log of the trial that was stopped last.
-    ReadLog {
-        /// Which log, by the name that `StopTrial` gave it.
-        name: String,
-        /// Where the piece begins, bytes.
-        offset: u64,
-    },
+    /// The trial is over: stop the database and detach its volumes, unless it is kept, to serve the next trial as well.
+    StopTrial { keeps: bool },
+    /// Read a piece of a log of the trial that was stopped last: by the name that `StopTrial` gave it, from this byte
+    /// on.
+    ReadLog { name: String, offset: u64 },
     /// Undo everything except the snapshot.
     Close,
 }
@@ -193,6 +142,7 @@ pub enum DatabaseRequest {
 /// Work for the agent on a client host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum ClientRequest {
     /// Look for the data set in an existing cluster, and make room for it where it is missing.
     Take(Box<ExistingDataset>),
@@ -202,17 +152,12 @@ pub enum ClientRequest {
     Maintain(Box<ExistingDataset>),
     /// Insert a part of the data set, or write one again.
     Load {
-        /// Where the database listens.
         endpoint: Box<Endpoint>,
-        /// What to insert.
         dataset: Dataset,
-        /// How keys are written.
         keys: KeyFormat,
         /// First record to insert; of overwrites the first place in their order.
         first_record: u64,
-        /// How many.
         records: u64,
-        /// Requests in flight.
         concurrency: u32,
         /// Whether the records exist and get new values, in an order that spreads each part evenly over all of them.
         overwrites: bool,
@@ -221,11 +166,8 @@ pub enum ClientRequest {
     },
     /// Ask for what a trial asks for, in a closed loop, so that the database comes to rest.
     Warm {
-        /// Which keys of what.
         task: Box<TrialTask>,
-        /// For how long.
         seconds: f64,
-        /// Requests in flight.
         in_flight: u32,
         /// Reads alone, so that nothing of the data set changes.
         reads_alone: bool,

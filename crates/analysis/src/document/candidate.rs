@@ -108,7 +108,6 @@ pub enum Criterion {
     Latency {
         /// Of this kind; where the worst was asked for, the one that is worst here.
         operation: Option<OperationKind>,
-        /// Which figure.
         figure: LatencyFigure,
         /// At most, microseconds.
         limit_us: f64,

@@ -114,6 +114,11 @@ pub struct CellAnalysis {
 }
 
 impl CellAnalysis {
+    /// Whether it has fewer trials than an answer takes.
+    pub(crate) fn has_few_trials(&self) -> bool {
+        self.valid_trials < stats::REPETITIONS_MIN
+    }
+
     /// Whether an acknowledged write was gone at the end of one of its trials.
     pub fn has_lost_writes(&self) -> bool {
         self.writes.as_ref().is_some_and(|w| w.lost() > 0)

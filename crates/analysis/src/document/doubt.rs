@@ -28,7 +28,6 @@ pub enum Doubt {
     RuntimeOptions { options: Vec<String> },
     /// Not all that ran one version of the database was the same: hosts differ, or the run was resumed with another.
     RuntimesDiffer {
-        /// Which version.
         version: String,
         /// What ran it, in the order in which the run found it.
         runtimes: Vec<Runtime>,
@@ -37,7 +36,6 @@ pub enum Doubt {
     Scale { scale: f64 },
     /// Page caches that are expected to miss more often, or less, in the model than at full scale.
     ModelMisses {
-        /// Where.
         all: Vec<MissesInModel>,
         /// Whether `page_cache = "same-misses"` would keep all of them.
         can_be_kept: bool,
@@ -48,7 +46,6 @@ pub enum Doubt {
     /// Configurations that have more CPUs than their part of this machine's, because a database cannot be given less,
     /// compared with cells that CPUs limited: no verdict rests on that.
     CpusRaised {
-        /// Which.
         configurations: Vec<String>,
         /// The largest N at which each has its part.
         most_scale: f64,
@@ -78,9 +75,7 @@ pub enum Doubt {
     FleetCheaper { configuration: String, fleet: FleetOf },
     /// A rate that is shown to miss the objective lies below one that is shown to meet it.
     NotMonotone {
-        /// Of this configuration, ...
         configuration: String,
-        /// ... under this workload.
         workload: String,
         /// The lowest rate that misses it, operations per second.
         missed_ops_per_s: f64,

@@ -130,10 +130,10 @@ pub enum DecidedBy {
 /// The answer of a place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum AnswerOutcome {
     /// Run this.
     Run {
-        /// Which.
         configuration: String,
         /// Others that give the same throughput within the margin, for no less money.
         same: Vec<String>,
@@ -142,7 +142,6 @@ pub enum AnswerOutcome {
     },
     /// One of these; the leader by its estimate first.
     Between {
-        /// Which.
         configurations: Vec<String>,
         /// They pay for themselves alike within the margin: more repetitions would not decide.
         break_even: bool,
@@ -158,10 +157,7 @@ pub enum AnswerOutcome {
         best: Vec<BestOfAlike>,
     },
     /// What was measured is not the storage of these configurations in its sustained state.
-    Withheld {
-        /// Configuration and reason.
-        configurations: Vec<(String, Withheld)>,
-    },
+    Withheld { configurations: Vec<(String, Withheld)> },
     /// Fewer than three pairs of valid trials.
     TooFew {
         /// The most pairs that two configurations have.

@@ -58,7 +58,7 @@ fn is_served_alike(from: &VolumeSetup, to: &VolumeSetup) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use experiment::{IoLimits, ServedAs};
+    use experiment::ServedAs;
     use serde_json::json;
 
     use super::*;
@@ -96,12 +96,10 @@ mod tests {
             from_catalog: true,
             vcpus: 8.0,
             memory_bytes: 1 << 36,
-            ebs_limits: IoLimits::default(),
-            ebs_cards: None,
-            bandwidth_weighting: None,
             cpu_speed: speed.map(|speed| {
                 serde_json::from_value(json!({"speed": speed, "apart": null, "basis": "stated"})).unwrap()
             }),
+            ..Instance::default()
         };
         let usual = of("r5.2xlarge", Some(1.0));
         assert!(is_as_fast(&usual, &of("r5b.2xlarge", Some(1.0))));

@@ -24,7 +24,6 @@ use crate::finding::Finding;
 
 pub use pair::ComparedCells;
 
-/// The findings on each cell.
 pub fn findings(together: &ComparedCells<'_>) -> Vec<Vec<Finding>> {
     let of_cell = |at: usize| {
         let mut found: Vec<Finding> = gain::finding(together, at).into_iter().collect();

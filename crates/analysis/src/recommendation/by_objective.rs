@@ -85,7 +85,7 @@ impl Answer<'_> {
         match cell.withheld {
             _ if is_sure => AnswerOutcome::run(name, self.settings_that_meet(candidates, name)),
             Some(why) => AnswerOutcome::Withheld { configurations: vec![(name.clone(), why)] },
-            None if cell.valid_trials < stats::REPETITIONS_MIN => AnswerOutcome::TooFew { pairs: cell.valid_trials },
+            None if cell.has_few_trials() => AnswerOutcome::TooFew { pairs: cell.valid_trials },
             None => between(candidates, vec![name.clone()]),
         }
     }

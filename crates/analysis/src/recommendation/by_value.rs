@@ -83,7 +83,7 @@ impl Answer<'_> {
         let pick = contenders.iter().copied().min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(leader);
         let pick = if by == DecidedBy::Value { pick } else { leader };
         // Of two trials of each an adaptive run learns what it need not repeat, and no answer.
-        let is_early = judged.iter().all(|i| self.cells[*i].valid_trials < stats::REPETITIONS_MIN);
+        let is_early = judged.iter().all(|i| self.cells[*i].has_few_trials());
         if let Some(run) = self.run_of(judged, &contenders, pick, by).filter(|_| !is_early) {
             return run;
         }

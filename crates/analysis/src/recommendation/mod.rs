@@ -30,13 +30,11 @@ pub struct Answer<'a> {
     pub setups: &'a Setups,
     /// The configurations as they were built.
     pub configurations: &'a [ConfigurationFacts],
-    /// All cells.
     pub cells: &'a [CellAnalysis],
     /// Which configurations differ in settings alone.
     pub hardware: &'a Hardware,
     /// Their valid trials.
     pub figures: &'a Figures<'a>,
-    /// Comparisons of throughput.
     pub throughput: &'a Comparisons,
     /// How often page caches miss in the model, and at full scale.
     pub misses: &'a [ModelMisses],

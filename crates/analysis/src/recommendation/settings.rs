@@ -7,8 +7,8 @@
 use super::Answer;
 use super::agreement::{Stance, says};
 use crate::document::{
-    AnswerOutcome, AnyOf, Candidate, DecidedBy, Meets, OtherSettings, OverallCandidate, Ratio, Verdict, WorkloadAnswer,
-    WorseSettings,
+    AnswerOutcome, AnyOf, Candidate, CellAnalysis, DecidedBy, Meets, OtherSettings, OverallCandidate, Ratio, Verdict,
+    WorkloadAnswer, WorseSettings,
 };
 use crate::value::kept_its_writes;
 
@@ -168,10 +168,8 @@ impl Answer<'_> {
     /// judged.
     fn hardware_in_all<'a>(&self, all: &'a [WorkloadAnswer]) -> Option<&'a str> {
         // What two trials of each leave is no answer, of hardware neither.
-        let is_early = |place: &WorkloadAnswer| {
-            let mut cells = self.cells.iter().filter(|c| place.is_of(c));
-            cells.all(|c| c.valid_trials < stats::REPETITIONS_MIN)
-        };
+        let is_early =
+            |place: &WorkloadAnswer| self.cells.iter().filter(|c| place.is_of(c)).all(CellAnalysis::has_few_trials);
         let mut names: Vec<&str> = Vec::new();
         for place in all {
             match (&place.outcome, place.by) {

@@ -57,7 +57,6 @@ pub fn parts_of<'a>(
     Ok(Parts { plan, planned, cell, setup, workload })
 }
 
-/// The parts of a planned trial.
 pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
     let cell = job.plan.cells.iter().find(|c| c.id == planned.cell);
     parts_of(job, planned, cell.ok_or_else(|| missing(&planned.cell))?)
@@ -104,10 +103,7 @@ pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
     };
     Err(Failure::DidNotStart {
         database: subject("the database", parts.setup, host),
-        how: match parts.setup.at.is_started() {
-            true => "did not start",
-            false => "cannot be watched",
-        },
+        how: if parts.setup.at.is_started() { "did not start" } else { "cannot be watched" },
         error,
     })
 }
@@ -211,10 +207,7 @@ fn seed(of_plan: u64, block: u32, cell: Option<usize>, is_existing: bool) -> u64
 
 /// A node of this product ended on its own.
 pub fn ended(product: &Product, setup: &Setup, host: HostId, how: String, log_tail: Vec<String>) -> Failure {
-    let name = match setup.at.is_started() {
-        true => product.short,
-        false => "the database",
-    };
+    let name = if setup.at.is_started() { product.short } else { "the database" };
     Failure::DatabaseEnded { database: subject(name, setup, host), how, log_tail }
 }
 
@@ -256,10 +249,7 @@ pub fn caches_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTri
 
 /// What a reason is about: which node where there are several.
 fn subject(what: &str, setup: &Setup, host: HostId) -> String {
-    match setup.placement.is_cluster() {
-        true => format!("{what} on {host}"),
-        false => what.to_owned(),
-    }
+    if setup.placement.is_cluster() { format!("{what} on {host}") } else { what.to_owned() }
 }
 
 /// Keys spread over the whole data set; none of the user's own, whose agents know their rows.

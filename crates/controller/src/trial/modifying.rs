@@ -13,13 +13,12 @@ use process::{failure, human_duration};
 use provider::EbsVolumes;
 
 use crate::hosts;
+use crate::reconnect::sleep;
 use crate::run::Run;
 use crate::run_failure::Failure;
 
 /// Between two looks at a volume: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(15));
-/// Between two looks at whether the user wants an end.
-const LOOK: Duration = Duration::from_millis(200);
 /// Looks in a row that may fail once one has succeeded or a trial is done: about five minutes, as for a host that is
 /// lost.
 const MISSES: u32 = 20;
@@ -72,7 +71,7 @@ pub fn modify(run: &mut Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> 
             return Err(failure::Failure::work(what).help("leave pair_volumes out, or make the volume smaller").into());
         }
         run.agents.screen.doing(&waits, "");
-        sleep(run, pause)?;
+        sleep(pause, &run.agents)?;
         pause = (pause * 2).min(PAUSES.1);
     }
     Ok(volumes.into_iter().flat_map(|volume| volume.modified).collect())
@@ -275,18 +274,6 @@ fn come_into_force(
             Some(ModifiedVolume { host, volume, from: latest.from, to: level, asked_at, in_force_at })
         }
     }
-}
-
-/// Waits, unless the user wants an end.
-fn sleep(run: &Run<'_>, pause: Duration) -> Result<(), Failure> {
-    let until = Instant::now() + pause;
-    while Instant::now() < until {
-        if run.agents.is_interrupted() {
-            return Err(Failure::Interrupted(None));
-        }
-        std::thread::sleep(LOOK);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -286,7 +286,6 @@ impl Resting<'_, '_> {
         Ok((false, since))
     }
 
-    /// One round of load.
     fn load(&mut self, purpose: Purpose) -> Result<WarmRound, Failure> {
         self.rounds += 1;
         let clients = hosts::clients_of(self.parts.plan, self.parts.setup);

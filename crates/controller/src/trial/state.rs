@@ -12,6 +12,7 @@ use super::clients::Measured;
 use crate::run_failure::{Failure, Next};
 
 /// What happened in a trial, before it is written down.
+#[derive(Default)]
 pub(super) struct TrialState {
     /// When its preparation began.
     pub started_at: jiff::Timestamp,
@@ -72,23 +73,7 @@ impl Samples {
 impl TrialState {
     /// Nothing yet.
     pub fn new() -> Self {
-        Self {
-            started_at: jiff::Timestamp::now(),
-            modified: Vec::new(),
-            data_volumes: BTreeMap::new(),
-            started: BTreeMap::new(),
-            caches: Vec::new(),
-            measured: None,
-            samples: Samples::default(),
-            faults: Vec::new(),
-            backlogs: BTreeMap::new(),
-            clocks_at_start: BTreeMap::new(),
-            clocks_at_end: BTreeMap::new(),
-            rests: BTreeMap::new(),
-            rest_s: 0.0,
-            table: None,
-            validity: Validity::Valid,
-        }
+        Self { started_at: jiff::Timestamp::now(), ..Self::default() }
     }
 
     /// A failure that makes the trial invalid and nothing else stands in its record; any other is given back.

@@ -72,7 +72,6 @@ impl Watch {
     }
 }
 
-/// What is served.
 struct Served {
     live: LiveRun,
     token: Arc<str>,

@@ -53,19 +53,14 @@ const BACKGROUND_POOLS: &[&str] = &[
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AdminError {
-    /// No connection.
     #[error("cannot connect to CQL at {address}: {refusal}")]
     Connect { address: SocketAddr, refusal: Refusal },
-    /// A statement failed.
     #[error("CQL at {address}: {reason} (statement: {statement})")]
     Statement { address: SocketAddr, statement: String, reason: String },
-    /// Something was still going on at the end of the time given.
     #[error("Cassandra at {address} has not settled after {waited_s:.0} s: {}", unsettled.join("; "))]
     NotSettled { address: SocketAddr, waited_s: f64, unsettled: Vec<String> },
-    /// `cancelled` said so.
     #[error("cancelled while waiting for Cassandra at {address} to settle")]
     Cancelled { address: SocketAddr },
-    /// No thread or runtime for the connection.
     #[error("cannot start the connection's thread: {0}")]
     Thread(#[from] std::io::Error),
 }

@@ -22,7 +22,6 @@ const NEEDED: Duration = Duration::from_secs(30);
 /// added.
 type Figure = (&'static Series, &'static str, &'static str, f64);
 
-/// Of the table.
 const OF_TABLE: &[Figure] = &[
     (&series::BLOOM_FALSE_POSITIVES, "BloomFilterFalsePositives", "Value", 1.0),
     (&series::COMPRESSION_RATIO, "CompressionRatio", "Value", 1.0),
@@ -92,9 +91,6 @@ impl Counters {
     }
 
     /// As [`Self::read`]; the error is that nothing could be asked.
-    ///
-    /// # Errors
-    /// Nobody answers.
     pub fn try_read(&mut self) -> Result<Reported, JmxError> {
         let kept = self.connection.take().filter(Jmx::is_fresh);
         let connection = match kept {

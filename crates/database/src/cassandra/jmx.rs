@@ -58,12 +58,7 @@ const FRESH: Duration = Duration::from_secs(240);
 pub enum JmxError {
     /// Nobody answers, or in another language.
     #[error("the management interface on port {port}: {reason}")]
-    Connection {
-        /// On 127.0.0.1.
-        port: u16,
-        reason: String,
-    },
-    /// The JVM answers with an exception.
+    Connection { port: u16, reason: String },
     #[error("the JVM refuses: {class}: {message}")]
     Refused { class: String, message: String },
 }
@@ -135,7 +130,6 @@ impl Jmx {
         self.opened.elapsed() < FRESH
     }
 
-    /// An attribute of a bean.
     pub fn attribute(&mut self, bean: &str, name: &str) -> Result<Value, JmxError> {
         let arguments = [object_name(bean), text(name), vec![NULL]].concat();
         self.peer.call(&self.object, GET_ATTRIBUTE, &arguments)

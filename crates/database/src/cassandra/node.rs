@@ -164,10 +164,7 @@ impl Node {
             return Ok(());
         }
         tracing::warn!(pid = self.pid(), "Cassandra does not stop on SIGTERM; SIGKILL follows");
-        match self.ends_by(Signal::KILL, KILL_PATIENCE) {
-            true => Ok(()),
-            false => Err(NodeError::Unkillable { pid: self.pid() }),
-        }
+        if self.ends_by(Signal::KILL, KILL_PATIENCE) { Ok(()) } else { Err(NodeError::Unkillable { pid: self.pid() }) }
     }
 
     /// Whether it ended by SIGTERM after draining: the JVM reports 143 then. Only then is a copy of its data directory

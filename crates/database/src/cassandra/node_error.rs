@@ -24,32 +24,14 @@ pub enum NodeError {
     Account(#[from] AccountError),
     /// The process could not be started.
     #[error("cannot start {program}: {source}")]
-    Spawn {
-        /// Java or the prefix command.
-        program: String,
-        source: io::Error,
-    },
-    /// Somebody listens there.
+    Spawn { program: String, source: io::Error },
     #[error(
         "port {port} on {address} ({purpose}) is in use; see who holds it with: ss -ltnp 'sport = :{port}'. If it is a \
          database that you have started, run: iopslab db stop; if a killed run has left it: iopslab clean"
     )]
-    PortInUse {
-        address: Ipv4Addr,
-        port: u16,
-        /// `CQL`, `between nodes` or `JMX`.
-        purpose: &'static str,
-    },
-    /// The address cannot be bound at all.
+    PortInUse { address: Ipv4Addr, port: u16, purpose: &'static str },
     #[error("cannot listen on {address}:{port} ({purpose}): {source}")]
-    Address {
-        address: Ipv4Addr,
-        port: u16,
-        /// `CQL`, `between nodes` or `JMX`.
-        purpose: &'static str,
-        source: io::Error,
-    },
-    /// The process ended when it should not have.
+    Address { address: Ipv4Addr, port: u16, purpose: &'static str, source: io::Error },
     #[error(
         "Cassandra at {address} ended ({status}){}; the last lines of {}:\n{}",
         also(host_name),
@@ -59,18 +41,15 @@ pub enum NodeError {
     Died {
         address: SocketAddr,
         status: String,
-        /// The machine's name does not resolve, which is a reason.
         host_name: Option<Box<UnresolvedHostName>>,
         log: PathBuf,
         tail: Vec<String>,
     },
-    /// It runs, but not as it was asked to.
     #[error("{setting} is not in force in Cassandra at {address}: {why}")]
     NotInForce { address: SocketAddr, setting: String, why: String },
     /// It runs, and cannot be asked what is in force.
     #[error("{0}")]
     Asked(#[from] super::admin::AdminError),
-    /// It runs, but CQL does not answer.
     #[error(
         "Cassandra at {address} does not answer CQL after {waited_s:.0} s ({reason}){}; the last lines of {}:\n{}",
         also(host_name), log.display(), tail.join("\n")
@@ -79,15 +58,12 @@ pub enum NodeError {
         address: SocketAddr,
         waited_s: f64,
         reason: String,
-        /// The machine's name does not resolve, which is a reason.
         host_name: Option<Box<UnresolvedHostName>>,
         log: PathBuf,
         tail: Vec<String>,
     },
-    /// Still there after SIGKILL: stuck in the kernel.
     #[error("process {pid} does not end even after SIGKILL (is it waiting for a device? see /proc/{pid}/stack)")]
     Unkillable { pid: u32 },
-    /// `cancelled` said so.
     #[error("cancelled while waiting for Cassandra at {address}")]
     Cancelled { address: SocketAddr },
 }

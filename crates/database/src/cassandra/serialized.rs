@@ -48,7 +48,6 @@ pub(super) enum StreamError {
     /// The connection.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The bytes.
     #[error("unexpected bytes from the JVM: {0}")]
     Malformed(String),
 }
@@ -79,7 +78,6 @@ pub(super) enum Value {
 /// An object as its stream describes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Object {
-    /// Name of its class.
     pub class: String,
     /// Its fields, those of its parents' classes among them.
     pub fields: BTreeMap<String, Value>,
@@ -112,7 +110,6 @@ impl Value {
         }
     }
 
-    /// A text.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -394,10 +391,7 @@ impl<R: Read> Stream<R> {
         }
         let mut bytes = Vec::new();
         let read = (&mut self.from).take(length).read_to_end(&mut bytes)?;
-        match read as u64 == length {
-            true => Ok(bytes),
-            false => Err(malformed(format!("{length} bytes announced, {read} sent"))),
-        }
+        if read as u64 == length { Ok(bytes) } else { Err(malformed(format!("{length} bytes announced, {read} sent"))) }
     }
 
     fn byte(&mut self) -> Result<u8, StreamError> {

@@ -125,10 +125,7 @@ fn make(distribution: &Distribution, java: &Java, path: &Path, asked: ArchiveReq
         // Writing the archive happens at the end of the process and takes some seconds.
         let stopped = node.stop(if ready.is_ok() { Duration::from_secs(120) } else { Duration::ZERO });
         ready.and(stopped)?;
-        let kept = match made.exists() {
-            true => keep(&made, path),
-            false => guarded::replace(&no_archive_path(path), b"", 0o644),
-        };
+        let kept = if made.exists() { keep(&made, path) } else { guarded::replace(&no_archive_path(path), b"", 0o644) };
         kept.map_err(|source| NodeError::io(path, source))
     })
 }

@@ -433,10 +433,7 @@ fn copy_file((root, from): (&Path, &Path), to: &Path, bytes: u64) -> Result<(), 
     // One more than it had shows that it has grown.
     let copied = io::copy(&mut source.take(bytes.saturating_add(1)), &mut target);
     let copied = copied.map_err(|error| format!("cannot copy {} to {}: {error}", whole.display(), to.display()))?;
-    match copied == bytes {
-        true => Ok(()),
-        false => Err(format!("{} has changed while it was copied", whole.display())),
-    }
+    if copied == bytes { Ok(()) } else { Err(format!("{} has changed while it was copied", whole.display())) }
 }
 
 #[cfg(test)]

@@ -112,9 +112,6 @@ impl NodeViews {
     }
 
     /// Which node it is, by whatever address it was reached.
-    ///
-    /// # Errors
-    /// The node does not answer.
     pub fn host_id(&self) -> Result<Option<String>, AdminError> {
         let rows = self.admin.rows("SELECT host_id FROM system.local")?;
         Ok(rows.first().and_then(|row| match row.get("host_id")? {
@@ -124,9 +121,6 @@ impl NodeViews {
     }
 
     /// Where the other nodes that this one knows listen for clients; on `port` where it does not say.
-    ///
-    /// # Errors
-    /// The node does not answer.
     pub fn others(&self, port: u16) -> Result<Vec<SocketAddr>, AdminError> {
         let address = |row: &ViewRow, ip: &str, port: u16| match row.get(ip)? {
             CqlValue::Inet(ip) => Some(SocketAddr::new(*ip, port)),
@@ -144,9 +138,6 @@ impl NodeViews {
     }
 
     /// What is true of the cluster, as this node has it.
-    ///
-    /// # Errors
-    /// The node does not answer.
     pub fn cluster(&self) -> Result<Cluster, AdminError> {
         let mut look = self.look();
         let local = look.rows("SELECT cluster_name, release_version FROM system.local")?;
@@ -181,9 +172,6 @@ impl NodeViews {
 
     /// What the node shows now. Sizes of partitions are estimated by it every five minutes, and are many rows: they are
     /// read where they are asked for.
-    ///
-    /// # Errors
-    /// The node does not answer.
     pub fn read(&self, at_s: f64, with_sizes: bool) -> Result<(NodeReading, Vec<NotRead>), AdminError> {
         let mut look = self.look();
         let local = look.rows("SELECT gossip_generation FROM system.local")?;

@@ -16,7 +16,6 @@ pub(crate) enum Answer {
     Rows(u32),
     /// It has a condition, which was not met.
     Unmet,
-    /// It has failed.
     Failed(ErrorKind),
     /// The server does not know the statement (any more).
     Unprepared,

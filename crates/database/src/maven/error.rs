@@ -11,37 +11,28 @@ pub const DEFAULT_REPOSITORY: &str = "https://repo.maven.apache.org/maven2";
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum DistributionError {
-    /// There is no lock list of it.
     #[error("{product} {version} is not known to this iopslab; the nearest it can fetch is {nearest} (all: {all})")]
     UnknownVersion { product: &'static str, version: String, nearest: &'static str, all: String },
-    /// What was fetched does not hold the software.
     #[error("{} does not hold what it should: {reason}", path.display())]
     NotTheSoftware { path: PathBuf, reason: String },
-    /// There are no binaries for this machine.
     #[error("there are binaries of {product} for x86_64 alone so far, and this machine is {architecture}")]
     OtherArchitecture { product: &'static str, architecture: &'static str },
-    /// The repository did not give the file.
     #[error(
         "cannot fetch {url}: {reason}. Check the network, or set {MIRROR_VARIABLE} to a Maven repository that this \
          machine can reach (now {repository})"
     )]
     Unreachable { url: String, repository: String, reason: String },
-    /// The file is not the one that the lock list means.
     #[error(
         "{url} has the wrong content and was removed: SHA-256 {actual}, expected {expected}. The mirror is damaged or \
          not a copy of Maven Central; try again or set {MIRROR_VARIABLE} to another one"
     )]
     WrongHash { url: String, expected: String, actual: String },
-    /// No space left.
     #[error("no space left for {} ({needed_bytes} bytes): free some, or put the cache elsewhere", path.display())]
     DiskFull { path: PathBuf, needed_bytes: u64 },
-    /// The repository does not say which jars a version needs, or gives others than it says.
     #[error("cannot make a lock list: {reason}")]
     NoLockList { reason: String },
-    /// Any other trouble with the cache.
     #[error("cannot use the cache: {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// `cancelled` said so.
     #[error("fetching was cancelled; what is complete stays in the cache")]
     Cancelled,
 }

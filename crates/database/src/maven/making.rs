@@ -45,7 +45,6 @@ impl<'a> Repository<'a> {
         Self { agent: agent(), address }
     }
 
-    /// A text of it.
     pub fn text(&self, path: &str) -> Result<String, DistributionError> {
         let text = bytes(&self.agent, self.address, path, TEXT_MOST_BYTES)?;
         Ok(String::from_utf8_lossy(&text).into_owned())

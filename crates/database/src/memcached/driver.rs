@@ -136,10 +136,7 @@ impl Caches {
     /// copy, the next reader puts one.
     async fn replace(&self, write: &Write<'_>, answered_ns: u64) -> Result<(), Unanswered> {
         let node = self.nodes.of(hash(write.key));
-        let item = match write.fields.len() == self.fields {
-            true => None,
-            false => node.get(write.key).await?,
-        };
+        let item = if write.fields.len() == self.fields { None } else { node.get(write.key).await? };
         let copy = item.as_deref().and_then(|item| decode(item, self.fields));
         let mut record = match (copy, write.fields.len() == self.fields) {
             (Some(copy), _) => copy.fields,

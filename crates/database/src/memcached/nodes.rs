@@ -23,7 +23,6 @@ const MOST_FILES: u64 = 1 << 18;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unanswered;
 
-/// All nodes.
 pub struct Nodes(Vec<Node>);
 
 /// One of them, with connections that nobody uses now: each carries one request at a time.

@@ -47,19 +47,14 @@ pub struct NodeOfCache {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum CacheError {
-    /// The program is missing.
     #[error("{PROGRAM} is not installed")]
     NotInstalled,
-    /// Its address is another process's, or none of this machine.
     #[error("{PROGRAM} cannot listen at {at}: {reason}")]
     Address { at: SocketAddrV4, reason: io::Error },
-    /// It could not be started.
     #[error("{PROGRAM} cannot be started: {0}")]
     Spawn(#[from] io::Error),
-    /// It ended.
     #[error("{PROGRAM} at {at} ended ({how}) before it answered: {said}")]
     Ended { at: SocketAddrV4, how: String, said: String },
-    /// It did not answer.
     #[error("{PROGRAM} at {at} does not answer: {reason}")]
     Silent { at: SocketAddrV4, reason: String },
 }
@@ -83,9 +78,6 @@ pub struct Process {
 
 impl Process {
     /// Starts it, as this user where there is one, and returns at once; [`Self::wait_ready`] follows.
-    ///
-    /// # Errors
-    /// The program is missing, or the system starts no process.
     pub fn start(node: &NodeOfCache, account: Option<&Account>) -> Result<Self, CacheError> {
         let program = guarded::program(PROGRAM).ok_or(CacheError::NotInstalled)?;
         let mut command = command(&node.launch_prefix, account, program.as_os_str());

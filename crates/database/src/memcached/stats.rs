@@ -85,9 +85,6 @@ async fn stats(address: &str, known: &mut Option<Connection>) -> Option<Vec<(&'s
 }
 
 /// The number of the process that answers at this address (`host:port`).
-///
-/// # Errors
-/// Why none does, in words.
 pub fn answering(address: &str) -> Result<u32, String> {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     runtime.block_on(async {

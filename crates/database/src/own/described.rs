@@ -47,9 +47,6 @@ fn table(name: &str, described: &metadata::Table) -> Result<Table, String> {
 }
 
 /// The bind markers of a prepared statement, in order.
-///
-/// # Errors
-/// One has a type that nobody here knows.
 pub(super) fn markers(prepared: &PreparedStatement) -> Result<Vec<Marker>, String> {
     let marker = |spec: &ColumnSpec<'_>| {
         let cql_type = cql_type(spec.typ()).map_err(|error| format!("{}: {error}", spec.name()))?;

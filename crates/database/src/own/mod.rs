@@ -287,7 +287,6 @@ impl OwnStatements {
         }
     }
 
-    /// The values of a request.
     pub fn values<'a>(&'a self, request: &'a OwnRequest) -> Encoded<'a> {
         match (request.what, self.layout()) {
             (What::Recorded(number), Some(layout)) => Encoded::Recorded(layout, number),

@@ -31,9 +31,6 @@ pub struct ReadRecording {
 impl ReadRecording {
     /// Reads a file (JSON Lines, or `.cq4` of a full query log), or all files of full query logs in a directory and in
     /// its own folders: those of a node each. By the clocks of the nodes they become one recording.
-    ///
-    /// # Errors
-    /// What cannot be read or understood, with its file and place.
     pub fn read(path: &Path) -> Result<Self, String> {
         Self::read_if(path, None)
     }

@@ -13,27 +13,17 @@ use scylla::errors::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Refusal {
-    /// The cluster wants a user, and none is stated.
     #[error("it asks for a user and a password")]
     NoLogin,
-    /// The user or its password is wrong.
     #[error("it refuses user {user} with the password from {place}: {said}")]
-    Login {
-        user: String,
-        /// Where its password was found.
-        place: PasswordSource,
-        said: String,
-    },
+    Login { user: String, place: PasswordSource, said: String },
     /// The server hung up on a connection that was not encrypted.
     #[error("it closes the connection without an answer, as a server does that takes TLS alone ({said})")]
     Closed { said: String },
-    /// The server says itself that it lets nobody in who is not encrypted.
     #[error("it takes encrypted connections alone ({said})")]
     Unencrypted { said: String },
-    /// The server does not speak TLS.
     #[error("its answer is not TLS: this port takes connections without encryption")]
     Plain,
-    /// The certificate is signed by somebody else.
     #[error("its certificate is not signed by an authority in {trusted}")]
     Authority { trusted: String },
     /// The certificate is out of date, or not valid yet.
@@ -42,7 +32,6 @@ pub enum Refusal {
         /// Since when, or from when.
         when: String,
     },
-    /// The certificate is somebody else's.
     #[error("its certificate is for {presented}, not for {expected}")]
     Name { presented: String, expected: String },
     /// The server did not take the client's certificate, or the lack of one.
@@ -50,18 +39,13 @@ pub enum Refusal {
         Some(file) => format!("it may not trust the client certificate in {file}"),
         None => "it may ask for a client certificate".to_owned(),
     })]
-    ClientCertificate {
-        alert: String,
-        /// The file of the certificate that was shown.
-        shown: Option<String>,
-    },
+    ClientCertificate { alert: String, shown: Option<String> },
     /// A file that TLS needs has something else in it.
     #[error("{file}: {reason}")]
     File { file: String, reason: String },
     /// TLS failed in another way.
     #[error("TLS: {0}")]
     Tls(String),
-    /// This program was built without TLS.
     #[error("this iopslab was built without TLS")]
     WithoutTls,
     /// Anything else.

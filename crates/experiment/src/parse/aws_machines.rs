@@ -392,7 +392,6 @@ fn databases(
     sound.then_some(machines)
 }
 
-/// What is ordered for a volume.
 fn ebs(order: &VolumeRequest) -> AwsVolume {
     let whole = |number: Option<f64>| number.map(|number| number.round() as u32);
     AwsVolume {

@@ -6,7 +6,6 @@ use crate::{AwsQuotas, AwsSite, ClientCost, DataSetPlace, FoundSnapshot, QuotaNe
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 /// Says why a file is not there, by its name.
 pub(crate) type FindFile<'a> = &'a dyn Fn(&str) -> Result<(), String>;
-/// Reads a recording by its name.
 pub(crate) type ReadRecording<'a> = &'a dyn Fn(&str) -> Result<Recording, String>;
 /// Reads a snapshot of tables in a directory, by the name that the experiment gives it, or in a bucket; `None`: nobody
 /// asks the bucket.

@@ -10,7 +10,6 @@ use crate::mistakes::Collector;
 use crate::spanned::{Spanned, place};
 use crate::{CacheTier, Configuration, Dataset, NodeFaultKind, raw};
 
-/// The most nodes.
 pub(super) const MOST_NODES: i64 = 64;
 /// The longest time to live: what is longer memcached takes for a moment (memcached, doc/protocol.txt, "Expiration
 /// times").

@@ -137,14 +137,10 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
             of_instance::none_of_a_size(raw, mistakes)?;
             of_instance::not_together(raw, mistakes)?;
             Some(Instance {
-                ebs_cards: None,
-                bandwidth_weighting: None,
                 label: format!("{vcpus} vCPU, {memory_gib} GiB"),
-                from_catalog: false,
                 vcpus,
                 memory_bytes: (memory_gib * GIB) as u64,
-                ebs_limits: IoLimits::default(),
-                cpu_speed: None,
+                ..Instance::default()
             })
         }
         other => {

@@ -39,7 +39,6 @@ fn none_of(stated: Vec<String>, run: &str, advice: &'static str) -> Option<Note>
     (!stated.is_empty()).then(|| without_effect(format!("without effect {run}: {}", stated.join(", ")), advice))
 }
 
-/// The keys that are stated.
 fn stated<const N: usize>(keys: [(&str, bool); N]) -> Vec<String> {
     keys.into_iter().filter(|(_, is_stated)| *is_stated).map(|(key, _)| key.to_owned()).collect()
 }

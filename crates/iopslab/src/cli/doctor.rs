@@ -191,10 +191,7 @@ fn directory(what: &str, path: &Path, needed: u64, fix: &str) -> Check {
         _ => format!("; examples/quickstart.toml needs {}", size(needed)),
     };
     let found = format!("{} free in {}{need}", size(free), path.display());
-    match free >= needed {
-        true => Check::ok(what, found),
-        false => Check::fails(what, found, fix),
-    }
+    if free >= needed { Check::ok(what, found) } else { Check::fails(what, found, fix) }
 }
 
 fn size(bytes: u64) -> String {

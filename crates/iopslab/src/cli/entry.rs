@@ -68,7 +68,6 @@ impl EntryArgs {
     }
 }
 
-/// The port of CQL.
 pub(super) const CQL_PORT: u16 = 9_042;
 /// The port of PostgreSQL.
 pub(super) const SQL_PORT: u16 = 5_432;

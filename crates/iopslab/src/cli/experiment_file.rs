@@ -43,7 +43,6 @@ impl OtherwiseArgs {
     }
 }
 
-/// An experiment with what it was read from.
 #[derive(Debug)]
 pub struct ReadExperiment {
     /// The text of the file, with what is set beside it.

@@ -32,7 +32,6 @@ pub fn run(args: &ImportArgs, format: Format) -> Result<(), Failure> {
     report::rebuild(&directory, format).map(|_| ())
 }
 
-/// What is imported.
 struct Import<'a> {
     study: &'a imports::Study,
     files: &'a [ReadFile],

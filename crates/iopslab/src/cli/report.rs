@@ -48,10 +48,7 @@ impl ReportArgs {
     /// The directories, all opened (and verified, where asked) before any is read.
     fn open(&self) -> Result<Vec<RunDirectory>, Failure> {
         let open = |path: &PathBuf| RunDirectory::open(path).map_err(Failure::input);
-        let latest = match self.runs.is_empty() {
-            true => vec![latest::run("it: iopslab report RUN")?],
-            false => Vec::new(),
-        };
+        let latest = if self.runs.is_empty() { vec![latest::run("it: iopslab report RUN")?] } else { Vec::new() };
         let directories: Vec<RunDirectory> = self.runs.iter().chain(&latest).map(open).collect::<Result<_, _>>()?;
         if self.verify {
             directories.iter().try_for_each(verify)?;

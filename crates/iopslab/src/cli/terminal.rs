@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal as _;
 
+use process::output::columns_of;
+
 /// Narrowest terminal that tables are fitted to.
 const WIDTH_MIN: usize = 80;
 /// Where there is no terminal, so that files hold whole tables.
@@ -9,13 +11,7 @@ const WIDTH_OF_FILES: usize = 140;
 
 /// Columns of the terminal, or what COLUMNS says; at least 80.
 pub fn width() -> usize {
-    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let of_terminal = || {
-        let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-        (size.ws_col > 0).then_some(usize::from(size.ws_col))
-    };
-    let width = stated.or_else(of_terminal).unwrap_or(WIDTH_OF_FILES);
-    width.max(WIDTH_MIN)
+    columns_of(std::io::stdout()).unwrap_or(WIDTH_OF_FILES).max(WIDTH_MIN)
 }
 
 /// Whether results go to a terminal, and not into a file or a pipe.

@@ -20,7 +20,6 @@ pub(super) struct WatchPage {
     known: Mutex<Known>,
 }
 
-/// What is known of it.
 #[derive(Debug, Default)]
 struct Known {
     /// Each trial is measured once.

@@ -46,8 +46,9 @@ impl Account {
     /// When EC2 does not answer, or does not know who asks.
     pub fn list(&self, region: &str) -> Result<Found, AwsError> {
         let caller = &self.caller;
-        list(&InRegion { caller, region })
-            .map_err(|refused| AwsError::Listing { region: region.to_owned(), reason: refused.reason })
+        list(&InRegion { caller, region }).map_err(|refused| {
+            AwsError::Refused(format!("EC2 did not list what runs have in {region}: {}", refused.reason))
+        })
     }
 
     /// Removes things of a region, and what their runs make there meanwhile. `say` hears what goes on.

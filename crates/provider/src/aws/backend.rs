@@ -7,7 +7,6 @@ use experiment::AwsBackend;
 pub struct Backend {
     /// Terraform's name of the type.
     kind: &'static str,
-    /// Its configuration.
     config: Vec<(&'static str, String)>,
     /// For people.
     address: String,

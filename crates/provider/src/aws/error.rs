@@ -8,19 +8,15 @@ use crate::hosts::HostError;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AwsError {
-    /// There is no Terraform.
     #[error(
         "cannot start {program}: {source}; install Terraform 1.5 or newer, or OpenTofu, and name it with \
          IOPSLAB_TERRAFORM"
     )]
     NoTerraform { program: String, source: std::io::Error },
-    /// It is too old, or something else.
     #[error("{program} is {found}; Terraform or OpenTofu 1.5 or newer is needed (IOPSLAB_TERRAFORM names another one)")]
     Version { program: String, found: String },
-    /// It failed.
     #[error("terraform {verb} failed: {words}\n  its whole output: {}", log.display())]
     Terraform { verb: &'static str, words: String, log: PathBuf },
-    /// The plug-in that it finds is not that of the lock file.
     #[error(
         "terraform init failed: {words}\n  its whole output: {}\n  iopslab's lock file has the plug-in of AWS that it \
          was tested with. Give that one, or a lock file of your own for yours: make it with `terraform providers lock` \
@@ -28,52 +24,31 @@ pub enum AwsError {
         log.display()
     )]
     Lock { words: String, log: PathBuf },
-    /// The state that is kept elsewhere cannot be read.
     #[error("terraform's state cannot be read from {address}: {words}")]
     State { address: String, words: String },
-    /// What it has made is not what was asked for.
     #[error("terraform's outputs are not those of the modules: {0}")]
     Output(String),
-    /// The first boot of a machine did not do what it should.
     #[error("{name} could not be made ready: {words}; the machine has a log: /var/lib/iopslab/first-boot.log")]
     FirstBoot { name: String, words: String },
-    /// A machine is not ready.
     #[error(
         "{name} {} after {waited_s} s{}", if *answers { "is not ready" } else { "does not answer by SSH" },
         advice(*answers, words)
     )]
-    NotReady {
-        name: String,
-        /// Whether it answers at all.
-        answers: bool,
-        /// How long it had, seconds.
-        waited_s: u64,
-        words: String,
-    },
-    /// There is no ssh.
+    NotReady { name: String, answers: bool, waited_s: u64, words: String },
     #[error("cannot start ssh: {0}; install OpenSSH's client (Debian, Ubuntu: apt-get install openssh-client)")]
     NoSsh(std::io::Error),
-    /// There is no ssh-keygen.
     #[error("cannot start ssh-keygen: {0}; install OpenSSH's client (Debian, Ubuntu: apt-get install openssh-client)")]
     NoKeygen(std::io::Error),
-    /// It failed.
     #[error("ssh-keygen failed: {0}")]
     Keygen(String),
     /// A file of the run.
     #[error("cannot {doing} {}: {source}", path.display())]
-    File {
-        /// As a verb.
-        doing: &'static str,
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    /// Something in the directory that Terraform would obey, or run, and that this program did not put there.
+    File { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error(
         "{what}: Terraform would obey it, and iopslab did not put it there; if you know where it comes from, remove \
          it; machines that are left go with: iopslab clean --aws"
     )]
     Foreign { what: String },
-    /// Something beside or above the directory by which another program would be started as Terraform.
     #[error(
         "{}: tfenv, asdf and their like choose by it what is started as Terraform, and iopslab did not put it there; \
          remove it, or, if it is your own and lies above the run, go to its directory and try again; machines that are \
@@ -81,24 +56,16 @@ pub enum AwsError {
         path.display()
     )]
     Chosen { path: PathBuf },
-    /// A Terraform that outlived its controller has not ended.
     #[error(
         "another Terraform still works in {dir} after {waited_s} s: wait until it has ended, then try again; which \
          process it is says: fuser -v {dir}/at-work",
         dir = directory.display()
     )]
-    AtWork {
-        directory: PathBuf,
-        /// How long it was waited for, seconds.
-        waited_s: u64,
-    },
-    /// Machines that stand, if any, have other keys.
+    AtWork { directory: PathBuf, waited_s: u64 },
     #[error("the keys of this copy of the run are not those of its machines; iopslab destroy takes these away")]
     OtherKey,
-    /// The user asked to stop.
     #[error("the making of machines was called off")]
     CalledOff,
-    /// Machines are used before they are there.
     #[error("no machine was made so far; this is a bug of iopslab")]
     NothingMade,
     /// A machine that is there cannot be used.

@@ -62,7 +62,6 @@ pub(super) struct Resource {
     pub name: String,
 }
 
-/// All of them.
 pub(super) fn resources() -> Vec<Resource> {
     MODULES.iter().filter(|(file, _)| file.ends_with(".tf")).flat_map(|(file, text)| resources_of(file, text)).collect()
 }

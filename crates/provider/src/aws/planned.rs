@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use experiment::{AwsBatch, AwsLimits, AwsMachine, AwsSettings, AwsSite, AwsVolume, Role};
+use experiment::{AwsBatch, AwsMachine, AwsSettings, AwsSite, AwsVolume, Role};
 
-/// The name of its machine.
 pub(super) const MACHINE: &str = "fast.database-1";
 
 /// What is asked for: the settings, their one batch and the site of it.
@@ -26,35 +25,18 @@ pub(super) fn planned() -> (AwsSettings, AwsBatch, AwsSite) {
         volumes: BTreeMap::from([("data".to_owned(), volume)]),
         vcpus: 4,
     };
-    let site = AwsSite {
-        name: "eu-west-1".to_owned(),
-        region: "eu-west-1".to_owned(),
-        profile: None,
-        network: None,
-        image_x86_64: None,
-        image_arm64: None,
-        snapshot: None,
-        limits: AwsLimits::default(),
-    };
+    let site = AwsSite { name: "eu-west-1".to_owned(), region: "eu-west-1".to_owned(), ..AwsSite::default() };
     let batch =
         AwsBatch { site: 0, configurations: vec!["fast".to_owned()], machines: vec![machine], prices: Vec::new() };
     let settings = AwsSettings {
         sites: vec![site.clone()],
         controller_cidr: Some("203.0.113.7/32".to_owned()),
         public_address: true,
-        placement_group: None,
         ssh_user: "admin".to_owned(),
-        tags: BTreeMap::new(),
         lifetime_s: 1_800,
         ready_timeout_s: 900,
-        capacity_wait_s: 0,
-        binary_x86_64: None,
-        binary_aarch64: None,
-        max_cost_usd: None,
-        backend: None,
         batches: vec![batch.clone()],
-        initialisations: Vec::new(),
-        pairs: Vec::new(),
+        ..AwsSettings::default()
     };
     (settings, batch, site)
 }

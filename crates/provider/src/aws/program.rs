@@ -37,7 +37,6 @@ const PLACES: [&str; 8] = [
 pub(super) struct Program {
     /// As the user calls it.
     name: String,
-    /// What is started.
     start: PathBuf,
 }
 

@@ -40,7 +40,6 @@ const CHOICES: [&str; 12] = [
 ];
 /// Every run directory has it.
 const OF_A_RUN: &str = "plan.json";
-/// Most bytes of a state.
 const STATE_MOST_BYTES: u64 = 64 << 20;
 
 /// Refuses what this program and Terraform have not made, and has plug-ins fetched anew. `beside` names what the run

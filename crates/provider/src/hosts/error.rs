@@ -7,59 +7,40 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum HostError {
-    /// There is no ssh.
     #[error("cannot start ssh: {0}; install OpenSSH's client (Debian, Ubuntu: apt-get install openssh-client)")]
     NoSsh(std::io::Error),
-    /// There is no connection.
     #[error("cannot connect to {name}: {words}; {}", advice(name, words))]
     Connect { name: String, words: String },
     /// A command failed there.
     #[error("{name}: cannot {doing} ({how}): {words}{}", on_failure(words))]
-    Command {
-        name: String,
-        /// What was tried, as a verb.
-        doing: &'static str,
-        how: String,
-        words: String,
-    },
-    /// What a machine says about itself is not understood.
+    Command { name: String, doing: &'static str, how: String, words: String },
     #[error(
         "{name}: expected a short answer about the machine, got {answer:?}; \
          does its shell print something for every login?"
     )]
     Answer { name: String, answer: String },
-    /// No program for its processor.
     #[error(
         "{name} is {machine}, and there is no iopslab for it here; make one (make dist) and state it as \
          binary_{machine} where the experiment names ssh_config: in [provider.hosts] or [target]"
     )]
-    NoProgram {
-        name: String,
-        /// Its processor, by `uname -m`.
-        machine: String,
-    },
-    /// Uploads cannot be verified.
+    NoProgram { name: String, machine: String },
     #[error("{name} has no sha256sum, with which uploads are verified; install it (Debian, Ubuntu: package coreutils)")]
     NoChecksum { name: String },
     /// A program's file is not what it should be.
     #[error("{}: {reason}", path.display())]
     Program { path: PathBuf, reason: String },
-    /// Its address is not known here.
     #[error(
         "the IPv4 address of {name} cannot be found ({reason}); state it: {{ ssh = \"{name}\", \
          address = \"10.0.0.5\" }}"
     )]
     Address { name: String, reason: String },
-    /// Its address is of no use to others.
     #[error(
         "{name} is {address} from here, which is no address for other machines; state it: {{ ssh = \"{name}\", address \
          = \"10.0.0.5\" }}"
     )]
     Loopback { name: String, address: Ipv4Addr },
-    /// More hosts are asked for than there are machines.
     #[error("the experiment names no machine for {0}")]
     NoMachine(String),
-    /// A thread ended early.
     #[error("{0}: making it ready ended early; this is a bug of iopslab")]
     Ended(String),
     /// Several machines at once.

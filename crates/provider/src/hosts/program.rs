@@ -117,12 +117,7 @@ enum Found {
     /// It is not there; the machine's processor.
     Missing(String),
     /// Something else is there.
-    Other {
-        /// The machine's processor.
-        processor: String,
-        /// Where it is.
-        path: String,
-    },
+    Other { processor: String, path: String },
     /// There is no sha256sum.
     NoChecksum,
 }

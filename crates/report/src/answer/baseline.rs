@@ -12,11 +12,8 @@ const PLACES: usize = 4;
 /// Throughput of what is run over that of the stated baseline, in one place.
 #[derive(Debug, Clone, Copy)]
 pub struct ToBaseline<'a> {
-    /// Workload.
     pub workload: &'a String,
-    /// Load level.
     pub load: LoadLevel,
-    /// Its ratio.
     pub ratio: &'a Ratio,
 }
 

@@ -84,7 +84,6 @@ impl<'a> Section<'a> {
         self.filled(Block::Paragraph(words.into()))
     }
 
-    /// Each of these.
     pub fn paragraphs(self, all: impl IntoIterator<Item = String>) -> Self {
         all.into_iter().fold(self, Self::paragraph)
     }

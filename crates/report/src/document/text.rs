@@ -32,7 +32,6 @@ pub enum Tone {
     More,
     /// Worth knowing.
     Note,
-    /// To be doubted.
     Doubt,
     /// Wrong.
     Bad,

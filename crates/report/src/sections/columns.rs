@@ -17,7 +17,6 @@ pub fn placed<T>(
         .text(column("Load").varies().once(), |of| labels::load(place(of).2))
 }
 
-/// Where a cell is.
 pub fn place(cell: &CellAnalysis) -> (&String, &String, LoadLevel) {
     (&cell.configuration, &cell.workload, cell.load)
 }

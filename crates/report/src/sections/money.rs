@@ -102,10 +102,7 @@ fn verdict(analysis: &Analysis, step: &ValueOfMoney) -> Cell {
         (None, ValueVerdict::NotWorthIt | ValueVerdict::Dominated) => "far",
         _ => "near",
     };
-    let words = match step.withheld {
-        Some(_) => "withheld",
-        None => labels::verdict_words(step),
-    };
+    let words = if step.withheld.is_some() { "withheld" } else { labels::verdict_words(step) };
     let knee = step.knee.then_some("knee");
     let bound = labels::bound(&step.throughput_ratio).filter(|_| step.withheld.is_none());
     let bound = bound.map(|bound| match bound {

@@ -22,7 +22,6 @@ fn reads(trial: &SimulatedTrial, node: u32) -> f64 {
     (at(20.0) - at(0.0)) / 20.0
 }
 
-/// CPUs of a node.
 fn cpus(trial: &SimulatedTrial, node: u32) -> f64 {
     let samples = &trial.samples[&HostId::database(node)];
     let at = |t: f64| samples.iter().find(|s| s.t_s == t).unwrap().host.cgroup_cpu_s.unwrap();

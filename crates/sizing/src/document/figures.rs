@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::reason::Limit;
 
 /// Demands for each read and each write of a replica.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Demand {
     /// Share of an operation's CPU time that is used once for it, by the node that the client asks, whatever the number
     /// of replicas: measured where evidence of clusters asks unlike numbers of replicas. `None`: not measured, and each

@@ -9,7 +9,7 @@ use super::note::Note;
 use super::reason::{Doubt, LeftOut, Limit, Obstacle};
 
 /// Configurations of the catalog that a run has not measured, by what measuring them may change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct NextToMeasure {
     /// Version of this document's shape.
     pub format_version: u32,
@@ -201,7 +201,7 @@ pub struct Together {
 }
 
 /// What a run measured beside what earlier evidence alone says of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Foretold {
     /// Version of this document's shape.
     pub format_version: u32,

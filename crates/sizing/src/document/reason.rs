@@ -84,15 +84,12 @@ pub enum NodesBecause {
     Copies { replication_factor: u32, zones: u32 },
     /// So many fewer would be too full.
     Full {
-        /// Of what.
         limit: Limit,
-        /// The nodes of that cluster.
         fewer: u32,
         /// How much of it they would use, all nodes up.
         used: f64,
         /// The most that may be used then.
         allowed: f64,
-        /// What says so.
         allowance: Allowance,
     },
     /// So many fewer nodes cannot be.

@@ -29,7 +29,7 @@ pub struct Fleet {
 
 /// What machines have together; disks of caches do not count. A figure is `None` where that of any machine is not
 /// known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct FleetTotals {
     /// Machines.
     pub nodes: u32,
@@ -91,11 +91,9 @@ pub enum FleetDecision {
     Keep { next: String, costs_more_usd_per_month: f64 },
     /// Another one is better.
     Change {
-        /// Which.
         to: String,
         /// Whether it lies within the evidence.
         is_proven: bool,
-        /// Why.
         because: ChangeBecause,
         /// What it saves, USD a month; negative: costs more. `None` where today's price is not known.
         saves_usd_per_month: Option<f64>,

@@ -13,16 +13,13 @@ pub enum SizingError {
     /// The basis of the money cannot be, or a candidate or the fleet of today cannot.
     #[error("{0}")]
     Input(String),
-    /// No evidence.
     #[error(
         "no valid trial of {workloads} in {runs} says what an operation costs (device reads, CPU and page cache are \
          needed)"
     )]
     NoEvidence { runs: String, workloads: String },
-    /// Different key distributions.
     #[error("the evidence mixes key distributions ({found}); name the workloads to learn from with --workload")]
     Distributions { found: String },
-    /// The model fails its own test.
     #[error(
         "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and \
          {p90_percent:.0} % (90th percentile; at most {most_median:.0} % and {most_p90:.0} % are accepted), worst \
@@ -31,19 +28,13 @@ pub enum SizingError {
         most_p90 = HeldOut::MOST_P90_ERROR * 100.0
     )]
     ModelRefused { median_percent: f64, p90_percent: f64, worst: String },
-    /// No cell kept the p99.
     #[error(
         "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at \
          {utilisation_percent:.0} % utilisation ({cell})"
     )]
     P99 { asked_ms: f64, lowest_ms: f64, utilisation_percent: f64, cell: String },
-    /// No price.
     #[error("no {purchase} price of any machine of the search is known in {region} on {day}")]
     NoPrice { purchase: String, region: String, day: String },
-    /// Nothing found.
     #[error("no machine meets the target")]
-    NothingFound {
-        /// Why each was left out.
-        left_out: Vec<LeftOut>,
-    },
+    NothingFound { left_out: Vec<LeftOut> },
 }

@@ -30,13 +30,7 @@ pub fn foretold(catalog: &Catalog, run: &RunEvidence<'_>, earlier: &RunEvidence<
         run: run.run.clone(),
         against: earlier.run.clone(),
         is_simulated: run.plan.place.is_simulated() || earlier.plan.place.is_simulated(),
-        held_out: None,
-        median_off: None,
-        cells: Vec::new(),
-        measured_by_both: Vec::new(),
-        not_at_limit: Vec::new(),
-        given_rate: Vec::new(),
-        not_observed: Vec::new(),
+        ..Foretold::default()
     };
     let is_observed = |id: &String| observed.iter().any(|one| one.cell == id);
     answer.not_observed = run.plan.cells.iter().map(|cell| cell.id.clone()).filter(|id| !is_observed(id)).collect();

@@ -58,15 +58,9 @@ pub fn next_to_measure(
         is_simulated: plan.place.is_simulated(),
         places: leads.iter().map(|lead| lead.place.clone()).collect(),
         not_predicted,
-        held_out: None,
         margin: plan.decision.margin,
-        predicted: 0,
-        proposals: Vec::new(),
-        together: None,
-        because: None,
-        left_out: Vec::new(),
         basis: basis.clone(),
-        notes: Vec::new(),
+        ..NextToMeasure::default()
     };
     let Some(like) = leads.first().map(|lead| lead.configuration) else {
         answer.because = Some(NothingBecause::NoPlace);

@@ -26,12 +26,10 @@ const MOST_DRAWS: u32 = 1_000;
 
 /// The key chooser of one load thread.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum KeyChooser {
     /// Every record equally likely.
-    Uniform {
-        /// How many there are.
-        records: u64,
-    },
+    Uniform { records: u64 },
     /// Popular records spread over all.
     Zipfian(ScrambledZipfian),
     /// The newest record is the most popular.
@@ -41,10 +39,7 @@ pub enum KeyChooser {
     /// Exponentially decreasing popularity, newest first.
     Exponential(Exponential),
     /// One after another, over all threads that share an [`InsertSequence`].
-    Sequential {
-        /// How many there are.
-        records: u64,
-    },
+    Sequential { records: u64 },
 }
 
 impl KeyChooser {
@@ -114,23 +109,12 @@ pub fn expected_records(records: u64, operations: u64, insert_share: f64) -> u64
 
 /// How many records a scan reads.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum ScanLengthChooser {
     /// Every length equally likely.
-    Uniform {
-        /// Least records.
-        min: u32,
-        /// Most records.
-        max: u32,
-    },
+    Uniform { min: u32, max: u32 },
     /// Short scans popular, zipfian with the constant 0.99.
-    Zipfian {
-        /// Least records.
-        min: u32,
-        /// Most records.
-        max: u32,
-        /// Over the lengths.
-        zipfian: Zipfian,
-    },
+    Zipfian { min: u32, max: u32, zipfian: Zipfian },
 }
 
 impl ScanLengthChooser {

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 /// Keys that were asked for equally often.
 pub(super) struct Alike {
-    /// Requests for each of them.
     pub(super) requests: f64,
     /// ln of the factorial of that.
     pub(super) ln_factorial: f64,
-    /// How many keys.
     pub(super) keys: f64,
 }
 
@@ -17,7 +15,6 @@ pub(super) struct Counts {
     pub(super) alike: Vec<Alike>,
     /// How many there are.
     pub(super) keys: u64,
-    /// How many were asked for.
     pub(super) asked: u64,
     pub(super) requests: u64,
 }

@@ -11,7 +11,6 @@ use super::args::ImportArgs;
 
 /// Most bytes of a file: a million raw points of YCSB have 30 MB.
 const MOST_BYTES: u64 = 256 << 20;
-/// Most bytes of a map.
 const MAP_MOST_BYTES: u64 = 4 << 20;
 /// What a file that has no map is of.
 const WITHOUT_MAP: &str = "imported";
@@ -26,7 +25,6 @@ pub struct ReadStudy {
     pub text: String,
 }
 
-/// A file of it.
 pub struct ReadFile {
     pub path: PathBuf,
     pub text: String,
@@ -51,7 +49,6 @@ impl ReadFile {
         std::iter::once(("imported.log".to_owned(), self.text.as_str())).chain(logs)
     }
 
-    /// The trial that it is.
     pub fn trial(&self) -> ImportedTrial {
         ImportedTrial {
             configuration: self.entry.configuration.clone(),

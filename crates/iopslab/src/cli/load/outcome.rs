@@ -116,7 +116,6 @@ impl<'a> Shown<'a> {
         document
     }
 
-    /// The table.
     pub(super) fn table(&self) -> String {
         let result = &self.outcome.result;
         let load = match self.plan.load {

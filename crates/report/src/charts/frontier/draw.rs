@@ -33,7 +33,6 @@ impl Drawn {
     }
 }
 
-/// Draws a chart.
 pub fn draw(chart: &Chart, size: &Size) -> Drawn {
     let (x, y) = (of_cost(chart, size), of_value(chart, size));
     let mut body = axes(chart, size, &x, &y);
