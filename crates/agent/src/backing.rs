@@ -154,9 +154,8 @@ impl Served {
     /// # Errors
     /// When the server is lost: the volume answers with errors then.
     pub fn note(&self, sample: &mut HostSample) -> Result<(), StorageError> {
-        let counts = self.gauge.counts()?;
-        let own = monitor::ebs_figures(&self.gauge.log_page()?);
-        sample.ebs.extend(own.map(|own| (self.role, own)));
+        let (counts, page) = self.gauge.sample()?;
+        sample.ebs.extend(monitor::ebs_figures(&page).map(|own| (self.role, own)));
         let figures = sample.volumes.entry(self.role).or_default();
         figures.disk_floor_s = Some(counts.disk_floor_s);
         figures.cpu_floor_s = Some(counts.cpu_floor_s);

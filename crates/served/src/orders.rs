@@ -51,8 +51,8 @@ pub enum Order {
         /// Of which volume.
         name: String,
     },
-    /// Tell what a volume counts of itself, as EBS's volumes do.
-    LogPage {
+    /// Tell what was done so far, and what a volume counts of itself, as EBS's volumes do: both of one moment.
+    Sample {
         /// Which.
         name: String,
     },
@@ -73,9 +73,11 @@ pub enum Reply {
     Done,
     /// What was done so far.
     Counted(Counts),
-    /// The page, in words of 64 bits.
-    LogPage {
-        /// Little-endian on the page.
+    /// What was done so far, and the page.
+    Sampled {
+        /// What was done.
+        counts: Counts,
+        /// The page in words of 64 bits, little-endian there.
         words: Vec<u64>,
     },
     /// It cannot be done.

@@ -269,10 +269,10 @@ impl Server {
                 let number = self.by_name(&name)?;
                 Ok(Reply::Counted(self.counts(number, now)))
             }
-            Order::LogPage { name } => {
+            Order::Sample { name } => {
                 let number = self.by_name(&name)?;
                 let (counts, exceeded) = (self.counts(number, now), self.array.exceeded(number, now));
-                Ok(Reply::LogPage { words: self.volumes[number].latencies.page(&counts, &exceeded) })
+                Ok(Reply::Sampled { words: self.volumes[number].latencies.page(&counts, &exceeded), counts })
             }
         }
     }
