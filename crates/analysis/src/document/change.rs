@@ -110,8 +110,9 @@ pub struct GateResult {
     pub cells: Vec<GateCell>,
     /// Why nothing could be decided, beyond single cells.
     pub obstacles: Vec<Obstacle>,
-    /// Repetitions of each cell, in both runs, that would decide; `None` where it is decided, where obstacles keep it
-    /// from that, or where no affordable number would.
+    /// Repetitions of each cell, in both runs, that would decide; the least that let it be tested, where a cell has
+    /// fewer than that. `None` where it is decided, where obstacles keep it from that, or where no affordable number
+    /// would.
     pub would_decide_repetitions: Option<u32>,
 }
 
