@@ -106,7 +106,9 @@ impl Credits {
         }
     }
 
-    fn in_window(self, activity: &VolumeActivity) -> Option<(f64, f64)> {
+    /// Those of the window, which with planned faults is only a part of what was measured.
+    fn in_window(self, trial: &TrialMeasurement, activity: Option<&VolumeActivity>) -> Option<(f64, f64)> {
+        let activity = activity.filter(|_| trial.before.is_none())?;
         match self {
             Self::Requests => activity.request_credits,
             Self::Bytes => activity.byte_credits,
@@ -170,8 +172,7 @@ fn spent(
     };
     [Credits::Requests, Credits::Bytes].into_iter().find_map(|unit| {
         let activity = node.activity(role);
-        let in_window = activity.filter(|_| trial.before.is_none()).and_then(|v| unit.in_window(v));
-        let (start, end) = in_window.or_else(|| unit.credits(volume))?;
+        let (start, end) = unit.in_window(trial, activity).or_else(|| unit.credits(volume))?;
         let done = activity.map(|v| unit.done(v) / part);
         let amount = start - end;
         let is_much = amount > 0.0 && done.is_none_or(|n| amount >= CREDITS_SHARE * n);
@@ -251,7 +252,11 @@ pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
 /// The same, under the demand; `false` where its mean was not above the baseline after all.
 pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
     let Some((bucket, activity)) = known.bucket(found.volume, found.unit) else { return true };
-    let demand = demand(found, &bucket, activity, known.trial.window_s());
+    let trial = known.trial;
+    let is_of_window = found.unit.in_window(trial, Some(activity)).is_some();
+    let measured_s = trial.record.client.as_ref().map(|client| client.measured_s);
+    let seconds = measured_s.filter(|_| !is_of_window).unwrap_or_else(|| trial.window_s());
+    let demand = demand(found, &bucket, activity, seconds);
     found.lasts = Some(of_bucket(&bucket, demand, demand, known.scale));
     demand > bucket.baseline
 }
@@ -320,7 +325,8 @@ mod tests {
         assert_eq!(with((5e6, 4.9e6), (4.9e6 + 200.0, 4.9e6)), [false, true]);
     }
 
-    /// By how much they fell there is what the demand is reckoned from, not what fell before: 30 a second, not 1,667.
+    /// By how much they fell there is what the demand is reckoned from, not what fell before: 30 a second, not 1,667. What
+    /// is known of all that was measured is spread over that: 100,000 in 60 s, however long the window is.
     #[test]
     fn the_demand_on_a_bucket_is_that_of_the_window() {
         let mut job = job();
@@ -331,15 +337,20 @@ mod tests {
             credits_start: 5.4e6,
         };
         job.setups[1].data.burst = Some(burst);
-        let mut record = sound_record();
-        record.nodes[0].volumes[0].burst_credits = Some((5.1e6, 5.0e6));
-        let mut trial = measured(&record, 160.0 * 60.0);
-        let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-        let in_window = Some((5.0e6 + 1800.0, 5.0e6));
-        host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = in_window;
-        let found = analyse(&run(&job, &[trial])).findings;
-        let lasts = found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts).unwrap();
-        assert_eq!(lasts.burst_per_s, 230.0);
+        let demand = |in_window: Option<(f64, f64)>, from_s: f64| {
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].burst_credits = Some((5.1e6, 5.0e6));
+            let mut trial = measured(&record, 160.0 * 60.0);
+            trial.window.from_s = from_s;
+            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
+            host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = in_window;
+            let found = analyse(&run(&job, &[trial])).findings;
+            let lasts = found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts).unwrap();
+            lasts.burst_per_s
+        };
+        assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 0.0), 230.0);
+        assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 30.0), 260.0);
+        assert_eq!([demand(None, 0.0), demand(None, 30.0)], [200.0 + 100_000.0 / 60.0; 2]);
     }
 
     /// st1 of 500 GiB at 1:16, whose credits are MiB. The sound trial moved the bytes of its requests.

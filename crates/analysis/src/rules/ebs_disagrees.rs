@@ -22,7 +22,7 @@ pub struct EbsDisagrees {
     pub volume: VolumeRole,
     /// Windows that were compared.
     pub windows: u64,
-    /// Windows in which the volume did all that we take for a limit of it, and it counts no time above one.
+    /// Windows in which the volume did all that we take for a limit of it, and it counts hardly any time above one.
     pub only_ours: u64,
     /// Windows in which the volume counts time above a limit, and did less than one that it is at for that time does.
     pub only_ebs: u64,
