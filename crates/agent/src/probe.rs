@@ -41,7 +41,7 @@ pub fn probe_configuration(
     let mut store = Store::new(ledger, directory, "probe", None);
     let mut volumes = Volumes::create(&mut store, (setup, &[]), None, None)?;
     if let Some(note) = store.note() {
-        tell(&note);
+        tell(&format!("note: {note}"));
     }
     volumes.read_ahead()?;
     let read_ahead_kb = volumes.read_ahead_kb()?;

@@ -142,6 +142,8 @@ pub enum Obstacle {
     DifferentScales,
     /// Cells that only one of the runs has, or has valid trials of.
     CellsMissing { cells: u64 },
+    /// Cells that have no such figure in one of the runs, or in both: a loss would not have shown.
+    FiguresMissing { cells: u64 },
     /// Cells of which something else was measured than their storage, in one of the runs or in both: a loss of it would
     /// not have shown.
     Withheld { cells: u64 },

@@ -117,6 +117,10 @@ fn obstacle(obstacle: &Obstacle) -> String {
             let cells = several_of(*cells, "cell stands", "cells stand");
             format!("{cells} in one of the runs only, or without valid trials: see \"Not compared\"")
         }
+        Obstacle::FiguresMissing { cells } => {
+            let cells = several_of(*cells, "cell has", "cells have");
+            format!("{cells} no such figure in one of the runs: that nothing is lost there is not shown")
+        }
         Obstacle::Withheld { cells } => {
             let cells = several_of(*cells, "cell", "cells");
             format!(
