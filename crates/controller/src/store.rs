@@ -15,8 +15,7 @@ use super::run_failure::{Failure, answer};
 use super::s3::Bucket;
 
 /// What to do about a snapshot of the user's own that machines elsewhere cannot restore, and a store does not have.
-pub(super) const RESTORE_HERE: &str =
-    "restore it once on this machine with the same [dataset.store] and keep = true";
+pub(super) const RESTORE_HERE: &str = "restore it once on this machine with the same [dataset.store] and keep = true";
 
 /// Names of nodes' snapshots.
 pub(super) type Keys = BTreeMap<HostId, String>;

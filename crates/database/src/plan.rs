@@ -67,10 +67,9 @@ impl NodeLocation {
     /// That of a node by its number, from 0, in a cluster that iopslab places: one data centre, racks by turns. One
     /// that is alone stands nowhere in particular.
     pub fn of(placement: Placement, index: u32) -> Option<Self> {
-        placement.is_cluster().then(|| Self {
-            data_centre: DATA_CENTRE.to_owned(),
-            rack: format!("rack{}", index % placement.racks + 1),
-        })
+        placement
+            .is_cluster()
+            .then(|| Self { data_centre: DATA_CENTRE.to_owned(), rack: format!("rack{}", index % placement.racks + 1) })
     }
 }
 

@@ -330,12 +330,8 @@ mod tests {
     #[test]
     fn the_demand_on_a_bucket_is_that_of_the_window() {
         let mut job = job();
-        let burst = experiment::Burst {
-            baseline_iops: 200.0,
-            burst_iops: 3000.0,
-            credits_max: 5.4e6,
-            credits_start: 5.4e6,
-        };
+        let burst =
+            experiment::Burst { baseline_iops: 200.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 };
         job.setups[1].data.burst = Some(burst);
         let demand = |in_window: Option<(f64, f64)>, from_s: f64| {
             let mut record = sound_record();
