@@ -325,8 +325,8 @@ mod tests {
         assert_eq!(with((5e6, 4.9e6), (4.9e6 + 200.0, 4.9e6)), [false, true]);
     }
 
-    /// By how much they fell there is what the demand is reckoned from, not what fell before: 30 a second, not 1,667. What
-    /// is known of all that was measured is spread over that: 100,000 in 60 s, however long the window is.
+    /// By how much they fell there is what the demand is reckoned from, not what fell before: 30 a second, not 1,667.
+    /// What is known of all that was measured is spread over that: 100,000 in 60 s, however long the window is.
     #[test]
     fn the_demand_on_a_bucket_is_that_of_the_window() {
         let mut job = job();
