@@ -154,9 +154,8 @@ impl Served {
     /// # Errors
     /// When the server is lost: the volume answers with errors then.
     pub fn note(&self, sample: &mut HostSample) -> Result<(), StorageError> {
-        let counts = self.gauge.counts()?;
-        let own = monitor::ebs_figures(&self.gauge.log_page()?);
-        sample.ebs.extend(own.map(|own| (self.role, own)));
+        let (counts, page) = self.gauge.sample()?;
+        sample.ebs.extend(monitor::ebs_figures(&page).map(|own| (self.role, own)));
         let figures = sample.volumes.entry(self.role).or_default();
         figures.disk_floor_s = Some(counts.disk_floor_s);
         figures.cpu_floor_s = Some(counts.cpu_floor_s);
@@ -299,6 +298,12 @@ impl Store {
         self.server.as_ref().is_some_and(|server| server.is_lost())
     }
 
+    /// What the process that answers for served volumes lacks on this machine, for people; `None`: nothing, or there is
+    /// none.
+    pub fn note(&self) -> Option<String> {
+        self.server.as_ref()?.hardening().note()
+    }
+
     /// One process for all volumes of this host, outside of every database's cgroup.
     fn server(&mut self) -> Result<Arc<VolumeServer>, StorageError> {
         if let Some(server) = &self.server {
@@ -307,9 +312,6 @@ impl Store {
         let own = Path::new("/proc/self/exe");
         let command = machine::volume_server().map_err(io_error("find this program by", own))?;
         let server = Arc::new(VolumeServer::start(&self.ledger, &command)?);
-        for missing in &server.hardening().missing {
-            tracing::warn!("the volume server: {missing}");
-        }
         self.server = Some(Arc::clone(&server));
         Ok(server)
     }

@@ -285,7 +285,7 @@ impl Opened {
             let (setup, others) = (setup.clone(), others.to_vec());
             self.prepared.push(Prepared { setup, others, volumes });
         }
-        Ok(Reply::Prepared)
+        Ok(Reply::Prepared { note: self.store.note() })
     }
 
     /// Where somebody else keeps a volume of this configuration, its volumes are made anew under other names, and the

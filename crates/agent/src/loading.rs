@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use database::{DATABASE_LOG, Directories, NodePlan, RunningNode, TableSnapshot, loader};
+use database::{DATABASE_LOG, Directories, NodePlan, Replication, RunningNode, TableSnapshot, loader};
 use experiment::{CountedRows, DataSetFiles, StatementSample};
 use wire::{RequestError, SnapshotFacts};
 
 use super::host::Host;
 use super::product::BACKLOG_FILES;
-use super::server::{Database, KEYSPACE, TABLE, replication};
+use super::server::{Database, KEYSPACE, TABLE};
 use super::volumes::data_parts;
 
 /// How long it may take to stop in order; everything is flushed by then.
@@ -67,7 +67,7 @@ impl Loading {
         if !database.is_first() {
             return Ok(());
         }
-        let replication = replication(self.files.placement);
+        let replication = Replication::of(self.files.placement);
         let created = match &database.own {
             Some(own) => self.node.create_own_schema(KEYSPACE, own, &replication),
             None => self.node.create_schema(KEYSPACE, TABLE, &database.dataset, &replication),

@@ -26,7 +26,7 @@ pub struct ProbedVolume {
 }
 
 /// Makes the volumes of a configuration below `directory`, measures each by itself, an array as one, and deletes them.
-/// Before each test `tell` is called with what it is.
+/// Before each test `tell` is called with what it is, and once with what the volumes lack on this machine.
 ///
 /// # Errors
 /// Where the machine cannot make or limit volumes, or a test fails. What was made is in the ledger.
@@ -40,6 +40,9 @@ pub fn probe_configuration(
     std::fs::create_dir_all(&directory).map_err(io_error("create", &directory))?;
     let mut store = Store::new(ledger, directory, "probe", None);
     let mut volumes = Volumes::create(&mut store, (setup, &[]), None, None)?;
+    if let Some(note) = store.note() {
+        tell(&format!("note: {note}"));
+    }
     volumes.read_ahead()?;
     let read_ahead_kb = volumes.read_ahead_kb()?;
     let mut probed = Vec::new();

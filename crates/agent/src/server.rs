@@ -7,8 +7,7 @@ use std::time::Duration;
 
 pub(super) use database::loader::{KEYSPACE, TABLE};
 use database::{
-    Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Renewal, Replication, RunningNode, Server,
-    ServerError,
+    Directories, Installed, MemoryPlan, NodeLocation, NodePlan, Ports, Renewal, RunningNode, Server, ServerError,
 };
 use evidence::Runtime;
 use experiment::{COMMITLOG_BYTES, DataSetFiles, Dataset, Own, Patience, Placement, Product, Settings, Started};
@@ -20,8 +19,6 @@ use super::outbox::Outbox;
 
 /// One cluster name for all runs: the snapshot's system tables remember it, and a database refuses another one.
 const CLUSTER: &str = "iopslab";
-/// The data centre of clusters; racks are `rack1` and so on.
-const DATA_CENTRE: &str = "dc1";
 /// Most nodes of a run on one machine, as far as ports of management go.
 const NODES_OF_A_NETWORK: u16 = 16;
 
@@ -159,16 +156,8 @@ impl Database {
     /// addresses.
     pub fn snapshot_key(&self, files: &DataSetFiles) -> Result<String, RequestError> {
         let server = &self.version(files.version.as_deref())?.server;
-        let placement = files.placement;
-        let places: Vec<_> = (0..placement.nodes).map(|index| place(placement, index)).collect();
-        let replication = replication(placement);
-        let (own, directories) = (self.own.as_ref(), files.directories);
-        let key = server.snapshot_key(&self.dataset, own, &places, &replication, &files.settings, directories);
-        let key = match files.backlog {
-            Some(backlog) => format!("{key}-{}", backlog.key()),
-            None => key,
-        };
-        let is_cluster = placement.is_cluster();
+        let key = server.data_set_key(&self.dataset, self.own.as_ref(), files);
+        let is_cluster = files.placement.is_cluster();
         Ok(if is_cluster { format!("{key}-node-{}-{}", self.index + 1, self.address()) } else { key })
     }
 
@@ -190,7 +179,7 @@ impl Database {
             index: self.index,
             nodes: placement.nodes,
             seeds: self.addresses.iter().take(placement.nodes as usize).copied().collect(),
-            place: place(placement, self.index),
+            place: NodeLocation::of(placement, self.index),
             address: self.address(),
             ports: self.ports,
             directories,
@@ -241,19 +230,6 @@ impl Database {
         let directories = self.data_set_directories(data);
         directories.iter().map(|directory| storage::tree_bytes(directory)).fold(0, u64::saturating_add)
     }
-}
-
-/// The copies that a cluster keeps.
-pub(super) fn replication(placement: Placement) -> Replication {
-    Replication::Each(placement.replication_factor)
-}
-
-/// Where a node stands; one that is alone stands nowhere in particular.
-fn place(placement: Placement, index: u32) -> Option<NodeLocation> {
-    placement.is_cluster().then(|| NodeLocation {
-        data_centre: DATA_CENTRE.to_owned(),
-        rack: format!("rack{}", index % placement.racks + 1),
-    })
 }
 
 /// A database that did not start, with what a user can do about one that is only slow.

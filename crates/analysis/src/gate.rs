@@ -5,12 +5,14 @@
 //! held against the threshold: wholly beyond it in one cell fails, wholly on the good side in all cells passes, and
 //! anything else is inconclusive, with the number of repetitions that would decide. Single repetitions, runs on
 //! different machines, a run against itself, and a comparison without any cell are inconclusive too; and so are cells
-//! of which something else was measured than their storage (memory, the client), unless they are shown to have lost.
+//! without the figure in one of the runs, and those of which something else was measured than their storage (memory,
+//! the client), unless one is shown to have lost.
 
 use std::fmt;
 
 use thiserror::Error;
 
+use crate::comparisons::is_open;
 use crate::document::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle};
 
 /// A condition under which a comparison fails: metric, direction, threshold.
@@ -77,6 +79,15 @@ impl Gate {
             obstacles.push(Obstacle::NothingCompared);
         } else if !comparison.not_compared.is_empty() {
             obstacles.push(Obstacle::CellsMissing { cells: comparison.not_compared.len() as u64 });
+        }
+        // At a given rate nobody asks for throughput.
+        let lacks = |cell: &&CellChange| {
+            let is_asked = self.metric != Metric::Throughput || !is_open(cell.load);
+            is_asked && !cell.metrics.contains_key(&self.metric)
+        };
+        let without = comparison.cells.iter().filter(lacks).count();
+        if without > 0 && !judged.is_empty() {
+            obstacles.push(Obstacle::FiguresMissing { cells: without as u64 });
         }
         let is_withheld = |cell: &&CellChange| {
             (cell.withheld_a.is_some() || cell.withheld_b.is_some()) && cell.metrics.contains_key(&self.metric)

@@ -122,6 +122,10 @@ pub struct VolumeActivity {
     pub busy_share: Option<f64>,
     /// IOPS limit in force at the end, where a burst bucket moves it.
     pub iops_limit: Option<f64>,
+    /// Credits of its burst bucket at the start and at the end; `None` where nobody sees them.
+    pub request_credits: Option<(f64, f64)>,
+    /// The same of a bucket of bytes.
+    pub byte_credits: Option<(f64, f64)>,
     /// When the limit that a burst bucket moves fell for the last time, and stayed there: its credits were spent.
     /// Seconds from the start of measurement.
     pub slowed_at_s: Option<f64>,
@@ -407,6 +411,7 @@ fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<Volu
     }
     let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
     let a_second = |figure: fn(&VolumeFigures) -> Option<f64>| Some((figure(after)? - figure(before)?) / seconds);
+    let credits = |of: &Moved| (of.credits)(before).zip((of.credits)(after));
     Some(VolumeActivity {
         seconds: length,
         reads,
@@ -416,6 +421,8 @@ fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<Volu
         wait_s: a_second(|v| Some(v.read_wait_s? + v.write_wait_s?)).map(|share| share * length),
         busy_share: a_second(|v| v.busy_s),
         iops_limit: after.iops_limit,
+        request_credits: credits(&OF_REQUESTS),
+        byte_credits: credits(&OF_BYTES),
         slowed_at_s: [&OF_REQUESTS, &OF_BYTES].into_iter().find_map(|of| slowed_at(&known, role, of)),
         disk_floor_share: a_second(|v| v.disk_floor_s),
         cpu_floor_share: a_second(|v| v.cpu_floor_s),
@@ -548,6 +555,8 @@ mod tests {
                 sample
             })
             .collect();
+        let credits = |from_s: f64| database_host(&samples, from_s, 40.0).volumes[&VolumeRole::Data].request_credits;
+        assert_eq!([credits(0.0), credits(30.0)], [Some((2700.0 * 23.4, 0.0)), Some((0.0, 0.0))]);
         let windows = &database_host(&samples, 0.0, 40.0).volumes[&VolumeRole::Data].windows;
         assert_eq!(windows.iops_limit.len(), 4);
         for (done, allowed) in windows.read_iops.iter().zip(&windows.iops_limit) {

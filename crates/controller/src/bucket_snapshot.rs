@@ -13,6 +13,7 @@ use process::{failure, human_duration};
 use super::run::Run;
 use super::run_failure::Failure;
 use super::s3::{Bucket, Objects};
+use super::store::RESTORE_HERE;
 
 /// Below a work directory: data sets, which `clean --snapshots` removes.
 const KEPT: &str = "snapshots";
@@ -103,8 +104,7 @@ pub(super) fn fetch(run: &Run<'_>, snapshot: &Snapshot, nodes: u64) -> Result<Pa
     if run.plan().place.provider() != Provider::Local {
         let message =
             format!("{place} is fetched to this machine alone, and [dataset.store] does not have it restored");
-        let help = "restore it once on this machine with the same [dataset.store] and keep = true";
-        return Err(failure::Failure::input(message).help(help).into());
+        return Err(failure::Failure::input(message).help(RESTORE_HERE).into());
     }
     let Listed { bucket, objects, files } = Listed::of(place)?;
     let files = files.as_planned(snapshot).map_err(failure::Failure::input)?.files(snapshot);

@@ -41,7 +41,7 @@ mod wished;
 
 use archive::{JournalEvent, RunDirectory};
 use evidence::HostId;
-use experiment::{Job, Plan};
+use experiment::Job;
 use process::failure as command;
 use wire::{DatabaseRequest, Needs, Problem, Reply, Request};
 
@@ -107,15 +107,18 @@ pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupt
     Ok(directory.journal(JournalEvent::RunDone)?)
 }
 
-/// Refuses a store of data sets that could not be used; asks no host.
-pub fn check_store(plan: &Plan) -> Result<(), command::Failure> {
-    Store::of(plan)?.map_or(Ok(()), |store| store.check())
+/// Refuses a store of data sets that could not be used, or lacks what new machines can have from nowhere else; asks no
+/// host.
+pub fn check_store(job: &Job) -> Result<(), command::Failure> {
+    let Some(store) = Store::of(&job.plan)? else { return Ok(()) };
+    store.check()?;
+    job.plan.place.aws().map_or(Ok(()), |_| store.check_restored(job))
 }
 
 /// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.
 pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
     Target::of(&job.plan)?;
-    check_store(&job.plan)?;
+    check_store(job)?;
     agents.work_on(hosts::work(job));
     watched::find_and_tell(&job.setups, agents)?;
     let mut problems = Vec::new();

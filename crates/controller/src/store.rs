@@ -1,11 +1,11 @@
 //! The store of data sets: what hosts lack is looked for there before it is loaded, and kept there afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use archive::JournalEvent;
 use evidence::{DataSetOrigin, HostId, KeptDataSet};
-use experiment::{Cluster, DataSetPlace, DataSetStore, Plan};
+use experiment::{Cluster, DataSetFiles, DataSetPlace, DataSetStore, Database, Job, Plan, Started};
 use process::{failure, human_duration};
 use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
@@ -13,6 +13,9 @@ use super::hosts;
 use super::run::Run;
 use super::run_failure::{Failure, answer};
 use super::s3::Bucket;
+
+/// What to do about a snapshot of the user's own that machines elsewhere cannot restore, and a store does not have.
+pub(super) const RESTORE_HERE: &str = "restore it once on this machine with the same [dataset.store] and keep = true";
 
 /// Names of nodes' snapshots.
 pub(super) type Keys = BTreeMap<HostId, String>;
@@ -71,6 +74,29 @@ impl<'p> Store<'p> {
     /// Refuses what would fail only when hours of loading are over. Directories are looked at by their hosts.
     pub fn check(&self) -> Result<(), failure::Failure> {
         self.bucket.as_ref().map_or(Ok(()), |bucket| bucket.check(self.stated.keep))
+    }
+
+    /// Refuses a snapshot of the user's own that the bucket does not have restored, for machines that are made for the
+    /// run: they can have it from nowhere else. Asked before any of them costs money.
+    pub fn check_restored(&self, Job { plan, setups }: &Job) -> Result<(), failure::Failure> {
+        let (Some(bucket), Database::Started(started)) = (&self.bucket, &plan.target.database) else { return Ok(()) };
+        let Some(snapshot) = plan.own.as_ref().and_then(|own| own.snapshot.as_ref()) else { return Ok(()) };
+        let all: BTreeSet<DataSetFiles> = setups.iter().map(DataSetFiles::of).collect();
+        for files in &all {
+            let version = files.version.as_ref().unwrap_or(&started.version).clone();
+            let server = database::server(&Started { product: started.product, version }, None);
+            let server = server.map_err(failure::Failure::work)?;
+            let key = server.data_set_key(&plan.dataset, plan.own.as_ref(), files);
+            let why = match bucket.find(&key)? {
+                Some(Ok(_)) => continue,
+                Some(Err(why)) => why,
+                None => format!("{key} is not there"),
+            };
+            let (place, store) = (&snapshot.place, &self.stated.place);
+            let message = format!("machines of AWS do not restore {place}, and {store} does not have it: {why}");
+            return Err(failure::Failure::input(message).help(RESTORE_HERE));
+        }
+        Ok(())
     }
 
     /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is reported, and

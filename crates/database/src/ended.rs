@@ -1,7 +1,7 @@
 //! How a process is sent a signal, and how it has ended, for people.
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,20 +13,44 @@ pub(crate) fn send(pid: u32, signal: Signal) {
     }
 }
 
-/// Its exit code or its signal. The kernel counts in `oom_kills` what it killed in the cgroup of the process.
-pub(crate) fn describe(status: ExitStatus, oom_kills: Option<&Path>) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(9)) => {
-            let by = match oom_kills.and_then(killed_for_memory) {
-                Some(0) => "by somebody: the kernel has killed no process of its cgroup for lack of memory",
-                Some(_) => "by the kernel, for lack of memory, as its cgroup counts",
-                None => "by somebody, or by the kernel for lack of memory, see dmesg",
-            };
-            format!("killed by signal 9 (SIGKILL: {by})")
+/// What the kernel kills for lack of memory in the cgroup of a process, counted from the start of that process: the
+/// cgroup may have had others before, and has others beside it.
+#[derive(Debug)]
+pub(crate) struct MemoryKills {
+    /// `None`: no cgroup limits its memory.
+    file: Option<PathBuf>,
+    /// The count before the process was started.
+    before: Option<u64>,
+}
+
+impl MemoryKills {
+    /// Of a process that is about to start, whose cgroup counts in this file.
+    pub fn from_now(file: Option<&Path>) -> Self {
+        Self { file: file.map(Path::to_owned), before: file.and_then(killed_for_memory) }
+    }
+
+    /// `None`: nobody has counted all the time.
+    fn so_far(&self) -> Option<u64> {
+        killed_for_memory(self.file.as_deref()?)?.checked_sub(self.before?)
+    }
+
+    /// How the process has ended: its exit code or its signal.
+    pub fn describe(&self, status: ExitStatus) -> String {
+        let since = "of its cgroup for lack of memory since it started";
+        match (status.code(), status.signal()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(9)) => {
+                let by = match self.so_far() {
+                    Some(0) => format!("by somebody: the kernel has killed no process {since}"),
+                    Some(1) => format!("the kernel has killed one process {since}"),
+                    Some(several) => format!("the kernel has killed {several} processes {since}"),
+                    None => "by somebody, or by the kernel for lack of memory, see dmesg".into(),
+                };
+                format!("killed by signal 9 (SIGKILL: {by})")
+            }
+            (None, Some(signal)) => format!("killed by signal {signal}"),
+            (None, None) => "ended".into(),
         }
-        (None, Some(signal)) => format!("killed by signal {signal}"),
-        (None, None) => "ended".into(),
     }
 }
 
@@ -42,26 +66,53 @@ fn killed_for_memory(file: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn who_sent_a_sigkill_is_what_the_kernel_counts() {
+    fn of_v1(kills: u32) -> String {
+        format!("oom_kill_disable 0\nunder_oom 0\noom_kill {kills}\n")
+    }
+
+    fn of_v2(kills: u32) -> String {
+        format!("low 0\nhigh 0\nmax 7\noom 3\noom_kill {kills}\noom_group_kill 0\n")
+    }
+
+    /// What is said of a process that ends by SIGKILL, whose cgroup counted this before its start and at its end.
+    fn killed(before: &str, after: &str) -> String {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("counts");
-        let killed = |text: &str| {
-            std::fs::write(&file, text).unwrap();
-            describe(ExitStatus::from_raw(9), Some(&file))
-        };
-        let of_v1 = |kills: u32| format!("oom_kill_disable 0\nunder_oom 0\noom_kill {kills}\n");
-        let of_v2 = |kills: u32| format!("low 0\nhigh 0\nmax 7\noom 3\noom_kill {kills}\noom_group_kill 0\n");
-        for of in [&of_v1 as &dyn Fn(u32) -> String, &of_v2] {
-            let by_kernel = "(SIGKILL: by the kernel, for lack of memory, as its cgroup counts)";
-            assert_eq!(killed(&of(1)), format!("killed by signal 9 {by_kernel}"));
-            assert!(killed(&of(0)).contains("(SIGKILL: by somebody: the kernel has killed no process"));
+        std::fs::write(&file, before).unwrap();
+        let kills = MemoryKills::from_now(Some(&file));
+        std::fs::write(&file, after).unwrap();
+        kills.describe(ExitStatus::from_raw(9))
+    }
+
+    /// A cgroup keeps its count when a process of it ends: one that was killed earlier accuses the kernel of nothing.
+    #[test]
+    fn who_sent_a_sigkill_is_what_the_kernel_has_counted_since_the_start() {
+        let since = "of its cgroup for lack of memory since it started";
+        let by_somebody = format!("by somebody: the kernel has killed no process {since}");
+        let (one, two) = (format!("one process {since}"), format!("2 processes {since}"));
+        for of in [of_v1, of_v2] {
+            for (before, after, said) in [
+                (0, 0, by_somebody.clone()),
+                (0, 1, format!("the kernel has killed {one}")),
+                (3, 3, by_somebody.clone()),
+                (3, 4, format!("the kernel has killed {one}")),
+                (3, 5, format!("the kernel has killed {two}")),
+            ] {
+                let expected = format!("killed by signal 9 (SIGKILL: {said})");
+                assert_eq!(killed(&of(before), &of(after)), expected, "{before}, {after}");
+            }
         }
-        // A kernel that does not count them, and no cgroup.
+    }
+
+    #[test]
+    fn a_kernel_that_has_not_counted_all_the_time_says_nothing_of_a_sigkill() {
         let unknown = "killed by signal 9 (SIGKILL: by somebody, or by the kernel for lack of memory, see dmesg)";
-        assert_eq!(killed("oom_kill_disable 0\nunder_oom 0\n"), unknown);
-        assert_eq!(describe(ExitStatus::from_raw(9), None), unknown);
-        let of_status = |raw: i32| describe(ExitStatus::from_raw(raw), None);
-        assert_eq!([of_status(15), of_status(3 << 8)], ["killed by signal 15", "exit code 3"]);
+        let uncounted = "oom_kill_disable 0\nunder_oom 0\n";
+        assert_eq!(killed(uncounted, uncounted), unknown);
+        assert_eq!(killed(uncounted, &of_v1(1)), unknown);
+        // A cgroup that was made anew.
+        assert_eq!(killed(&of_v2(2), &of_v2(1)), unknown);
+        let of_status = |raw: i32| MemoryKills::from_now(None).describe(ExitStatus::from_raw(raw));
+        assert_eq!([of_status(9), of_status(15), of_status(3 << 8)], [unknown, "killed by signal 15", "exit code 3"]);
     }
 }

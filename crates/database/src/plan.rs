@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 
-use experiment::Settings;
+use experiment::{Placement, Settings};
+
+/// The data centre of clusters that iopslab places; racks are `rack1` and so on.
+const DATA_CENTRE: &str = "dc1";
 
 /// Everything that the outside decides about one node. What only one database knows (thread pools, caches, flags) is
 /// that database's own business.
@@ -60,6 +63,16 @@ pub struct NodeLocation {
     pub rack: String,
 }
 
+impl NodeLocation {
+    /// That of a node by its number, from 0, in a cluster that iopslab places: one data centre, racks by turns. One
+    /// that is alone stands nowhere in particular.
+    pub fn of(placement: Placement, index: u32) -> Option<Self> {
+        placement
+            .is_cluster()
+            .then(|| Self { data_centre: DATA_CENTRE.to_owned(), rack: format!("rack{}", index % placement.racks + 1) })
+    }
+}
+
 /// Ports of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ports {
@@ -107,4 +120,11 @@ pub enum Replication {
     Each(u32),
     /// So many in each of these data centres, and none elsewhere.
     ByDataCentre(BTreeMap<String, u32>),
+}
+
+impl Replication {
+    /// The copies that a cluster keeps which iopslab places.
+    pub fn of(placement: Placement) -> Self {
+        Self::Each(placement.replication_factor)
+    }
 }

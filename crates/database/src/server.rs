@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use experiment::{CountedRows, Dataset, Own, Settings, SettingsInForce, StatementSample};
+use experiment::{CountedRows, DataSetFiles, Dataset, Own, Settings, SettingsInForce, StatementSample};
 use reported::{Reported, Series};
 use rustix::process::Signal;
 
@@ -118,6 +118,19 @@ pub trait Server: Send {
         settings: &Settings,
         directories: u32,
     ) -> String;
+
+    /// Names the snapshots of a data set with these files, wherever iopslab has placed the nodes; those of a cluster's
+    /// nodes have more to their names.
+    fn data_set_key(&self, dataset: &Dataset, own: Option<&Own>, files: &DataSetFiles) -> String {
+        let placement = files.placement;
+        let places: Vec<_> = (0..placement.nodes).map(|index| NodeLocation::of(placement, index)).collect();
+        let replication = Replication::of(placement);
+        let key = self.snapshot_key(dataset, own, &places, &replication, &files.settings, files.directories);
+        match files.backlog {
+            Some(backlog) => format!("{key}-{}", backlog.key()),
+            None => key,
+        }
+    }
 
     /// The directories below a data directory whose files, all of them, are the bytes of a keyspace.
     fn keyspace_directories(&self, data: &Path, keyspace: &str) -> Vec<PathBuf>;

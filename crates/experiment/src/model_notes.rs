@@ -41,11 +41,20 @@ fn raised(experiment: &Experiment) -> Vec<Note> {
 
 fn raised_to(name: &str, scale: f64, what: &str, (part, least): (f64, f64)) -> Note {
     let [part_mib, least_mib] = [part, least].map(|bytes| bytes / catalog::MIB);
-    let words = format!(
-        "{part_mib:.0} MiB of {what} would be its part of the 1:{scale} model, and it has {least_mib:.0} MiB, the least"
-    );
-    let advice = "It misses less than full scale does, and is not one hardware with configurations that have their \
-                  part: set a smaller [provider.local] scale";
+    // How often it misses beside full scale is `model_misses`: fewer zipfian keys miss more.
+    let (whose, advice) = match scale > 1.0 {
+        true => (
+            format!("would be its part of the 1:{scale} model"),
+            "It may miss less than with its part, and is not one hardware with configurations that have theirs: set a \
+             smaller [provider.local] scale",
+        ),
+        false => (
+            "is what its memory leaves".to_owned(),
+            "It may miss less than with that, and is not one hardware with configurations that have what is left: set \
+             a larger memory_limit_gib",
+        ),
+    };
+    let words = format!("{part_mib:.0} MiB of {what} {whose}, and it has {least_mib:.0} MiB, the least");
     let note = Note::new("memory_raised", Sentence::about(name, words), advice);
     note.with([("part_bytes", part), ("least_bytes", least)])
 }

@@ -3,7 +3,7 @@
 
 use crate::{DataLayout, Experiment, Note, Provider, Setup, VolumeSetup, setups};
 
-/// CPU that it takes for a request, seconds (docs/emulation.md: 70 to 153 us, most where requests are few).
+/// CPU that it takes for a request, seconds (docs/emulation.md: 70 to 90 us on a quiet machine, 150 on a busy one).
 const REQUEST_S: f64 = 150e-6;
 /// Requests a second that a database makes at the most for each CPU it has, whatever its volumes would let through.
 /// Measured: 5,740 operations a second of a Cassandra with one CPU, 0.9 reads of the device each (docs/emulation.md,

@@ -144,6 +144,20 @@ fn a_page_cache_is_raised_to_the_least_only_where_it_is_what_memory_leaves() {
     assert_eq!(all.map(raised), [1, 0, 0, 0]);
 }
 
+/// At full scale there is no smaller one: 16 MiB are what Cassandra leaves of 768, and 86 of 870.
+#[test]
+fn a_small_node_at_full_scale_is_not_advised_a_smaller_scale() {
+    let said = |limit_gib: f64| {
+        let limited = with("size_gib = 320 }", &format!("size_gib = 320 }}\nmemory_limit_gib = {limit_gib}"));
+        notes(&accepted(&limited), "memory_raised", None)
+    };
+    let found = said(0.75);
+    let [note] = found.as_slice() else { panic!("{found:#?}") };
+    assert!(note.contains("16 MiB of page cache is what its memory leaves, and it has 64 MiB, the least"), "{note}");
+    assert!(note.contains("set a larger memory_limit_gib") && !note.contains("scale"), "{note}");
+    assert_eq!(said(0.85), [""; 0]);
+}
+
 /// A data set that was made smaller by other means than the scale.
 #[test]
 fn records_may_stand_for_more() {

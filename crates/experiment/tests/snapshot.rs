@@ -226,7 +226,16 @@ fn machines_of_aws_have_it_from_a_store_alone() {
     assert!(said.contains("machines of AWS have no such directory"), "{said}");
     let store = "[dataset]\nstore = { at = \"s3://data-sets/x\", region = \"us-east-1\" }\n";
     let stored = aws.replace("[dataset]\n", store);
-    if let Err(mistakes) = read_with(&stored, &usual(), ReadFor::PlanOf(Provider::Aws)) {
-        assert!(!mistakes.to_string().contains("have no such directory"), "{mistakes}");
-    }
+    let refused = |text: &str| {
+        let read = read_with(text, &usual(), ReadFor::PlanOf(Provider::Aws));
+        read.err().map(|mistakes| mistakes.to_string()).unwrap_or_default()
+    };
+    let of_cluster = "a snapshot for the 3 nodes of a: each is restored only at the address that it had";
+    let said = refused(&stored);
+    assert!(!said.contains("have no such directory") && !said.contains("restored only at the address"), "{said}");
+    // New machines have neither a directory of yours nor the addresses that nodes had.
+    let said = refused(&stored.replace("at = \"s3://data-sets/x\", region = \"us-east-1\"", "at = \"/mnt/sets\""));
+    assert!(said.contains("[dataset.store] at = \"/mnt/sets\": machines of AWS have no such directory"), "{said}");
+    let said = refused(&stored.replace("name = \"a\"\n", "name = \"a\"\nnodes = 3\n"));
+    assert!(said.contains(of_cluster), "{said}");
 }

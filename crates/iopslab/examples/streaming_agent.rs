@@ -129,7 +129,7 @@ impl StreamingAgent {
             }
             // Here, because nothing is measured yet: the simulation costs more than all that follows.
             Request::Database(DatabaseRequest::Prepare { .. }) => match self.simulate(None) {
-                Ok(()) => Reply::Prepared,
+                Ok(()) => Reply::Prepared { note: None },
                 Err(request_error) => return Some(Err(request_error)),
             },
             Request::Database(DatabaseRequest::StartTrial { trial, .. }) => return Some(self.start(&trial)),

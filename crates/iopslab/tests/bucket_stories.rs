@@ -3,6 +3,8 @@
 
 #![cfg(feature = "aws")]
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::json;
 
 use crate::support::account::Aws;
@@ -38,11 +40,15 @@ duration_s = 30
 heap_mib = 256
 "#;
 
+/// An object of the bucket.
+fn put(aws: &Aws, key: &str, text: &str) {
+    let file = aws.lab.write("object", text);
+    aws.account.ask(&json!({ "ask": "upload", "account": OWNER, "name": BUCKET, "key": key, "file": file }));
+}
+
 /// An object below the prefix.
 fn upload(aws: &Aws, key: &str, text: &str) {
-    aws.lab.write("object", text);
-    let (key, file) = (format!("monday/{key}"), aws.lab.path().join("object"));
-    aws.account.ask(&json!({ "ask": "upload", "account": OWNER, "name": BUCKET, "key": key, "file": file }));
+    put(aws, &format!("monday/{key}"), text);
 }
 
 /// What a run says that does not begin.
@@ -90,4 +96,50 @@ fn what_is_wrong_with_a_snapshot_in_a_bucket_is_refused_before_anything_begins()
     let said = refused(&aws);
     assert!(said.contains("lies deeper than a snapshot has directories"), "{said}");
     assert_eq!(aws.lab.leftovers(), Vec::<String>::new());
+}
+
+/// Machines of AWS have it from the store alone: what that lacks is found while nothing costs money yet.
+#[test]
+fn a_snapshot_that_the_store_does_not_have_is_refused_before_machines_are_made() {
+    let aws = Aws::start();
+    aws.account.ask(&json!({ "ask": "bucket", "account": OWNER, "name": BUCKET }));
+    aws.lab.write("shop.cql", SCRIPT);
+    let machine = "instance = { vcpus = 1, memory_gib = 2 }\nmemory_limit_gib = 2\n\
+                   data_volume = { iops = 500, size_gib = 1 }\n";
+    let bought = "instance = \"m7i.large\"\ndata_volume = { type = \"gp3\", size_gib = 100 }\n";
+    let store = "region = \"us-east-1\"\n[dataset.store]\nat = \"s3://backups/sets\"\nregion = \"us-east-1\"\n";
+    let way = "[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npublic_address = true\n";
+    let text = EXPERIMENT.replace(machine, bought).replacen("region = \"us-east-1\"\n", store, 1);
+    aws.lab.write("own.toml", &text.replace("[provider.local]\nheap_mib = 256\n", way));
+    let carts = "shop/carts-1b255f4def2540a60000000000000000/snapshots/1700000000";
+    upload(&aws, &format!("{carts}/nb-1-big-Data.db"), "data");
+    upload(&aws, &format!("{carts}/nb-1-big-Statistics.db"), "statistics");
+    upload(&aws, &format!("{carts}/schema.cql"), "CREATE TABLE shop.carts (shopper int PRIMARY KEY, amount int);\n");
+    // Says that it is new enough, and can do nothing else.
+    let terraform = aws.lab.write("terraform", "#!/bin/sh\necho '{\"terraform_version\":\"1.11.4\"}'\n");
+    std::fs::set_permissions(&terraform, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let refused = || {
+        let mut run = aws.command(&["run", "own.toml", "--provider", "aws"]);
+        let said = one_line(&run.env("IOPSLAB_TERRAFORM", &terraform).exits(2).stderr);
+        assert!(!aws.lab.path().join("runs").exists(), "{said}");
+        said
+    };
+
+    let said = refused();
+    let why = "machines of AWS do not restore s3://backups/monday, and s3://backups/sets does not have it: ";
+    let key = said.split_once(why).unwrap_or_else(|| panic!("{said}")).1.split_once(" is not there").unwrap().0;
+    assert!(key.starts_with("cassandra-") && said.contains("keep = true"), "{said}");
+    let kept = |format_version: u32| {
+        json!({
+            "format_version": format_version, "key": key, "records": 0, "loading": "then", "table_bytes": 4,
+            "bytes": 4, "made_by": "x", "made_at": "2026-11-27T00:00:00Z", "parts": [],
+        })
+    };
+    put(&aws, &format!("sets/{key}/snapshot.json"), &kept(9).to_string());
+    let said = refused();
+    assert!(said.contains(why) && said.contains("its format is 9, this iopslab reads 1"), "{said}");
+    // With it, the next question is what the machines may cost.
+    put(&aws, &format!("sets/{key}/snapshot.json"), &kept(1).to_string());
+    let said = refused();
+    assert!(!said.contains(why) && said.contains("USD an hour") && said.contains("--yes"), "{said}");
 }

@@ -153,7 +153,7 @@ impl Shared {
             }
             DatabaseRequest::KeepSnapshot => Reply::Snapshot(self.snapshot()),
             DatabaseRequest::Close => Reply::Closed,
-            DatabaseRequest::Prepare { .. } => Reply::Prepared,
+            DatabaseRequest::Prepare { .. } => Reply::Prepared { note: None },
             DatabaseRequest::StartTrial { trial, setup, .. } => {
                 // The first node that is asked makes it for all.
                 if self.trial.as_ref().is_none_or(|(known, _)| known != trial) {

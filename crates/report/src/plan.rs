@@ -44,7 +44,8 @@ pub fn plan_table<N: Display>(Job { plan, setups }: &Job, notes: &[N], width: us
         let machines: Vec<&str> = machines.map(|machine| machine.ssh.as_str()).collect();
         let on = when(!machines.is_empty(), || format!(", on {}", machines.join(", ")));
         let (name, label) = (&configuration.name, tier.label());
-        Some(format!("Cache tier of {name}: {label}{on}; time is not divided by the scale"))
+        let time = when(plan.scale() > 1.0, || "; time is not divided by the scale".to_owned());
+        Some(format!("Cache tier of {name}: {label}{on}{time}"))
     });
     let page_caches = plan.caches.same_misses_bytes.iter().map(|(configuration, kept)| {
         let each = kept.iter().map(|(workload, size)| format!("{} under {workload}", bytes(*size as f64)));

@@ -1,7 +1,7 @@
 //! Two runs against each other, as Markdown and on a terminal.
 
 use crate::page;
-use analysis::{Comparison, Obstacle, Withheld};
+use analysis::{Comparison, GateOutcome, Obstacle, Verdict, Withheld};
 use report::{comparison_markdown, comparison_terminal};
 use serde_json::json;
 
@@ -74,6 +74,29 @@ fn different_scales_are_said_before_any_figure() {
     assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");
 }
 
+/// Of cells without a test nobody knows the spread, and a large one hides a change that is far from the threshold.
+#[test]
+fn an_open_gate_promises_no_number_that_it_cannot_know() {
+    let said = |verdict: Verdict, repetitions: Option<u32>| {
+        let mut comparison = story();
+        let gate = &mut comparison.gates[0];
+        (gate.outcome, gate.would_decide_repetitions) = (GateOutcome::Inconclusive, repetitions);
+        gate.obstacles.clear();
+        gate.cells[0].outcome = GateOutcome::Inconclusive;
+        gate.cells[0].change.verdict = verdict;
+        comparison_markdown(&comparison)
+    };
+    for (verdict, repetitions, words) in [
+        (Verdict::Slower, Some(7), "about 7 repetitions of each cell in both runs would decide"),
+        (Verdict::TooFew, Some(3), "at least 3 repetitions of each cell in both runs are needed"),
+        (Verdict::Slower, None, "for how they spread, the change lies too near the threshold"),
+    ] {
+        let markdown = said(verdict, repetitions);
+        assert!(markdown.contains(words), "{words}: {markdown}");
+        assert_eq!(markdown.contains("would decide, if what was seen"), repetitions == Some(7), "{markdown}");
+    }
+}
+
 /// The client was the limit of both runs: that nothing changed says nothing of the database.
 #[test]
 fn what_was_not_the_storage_is_said_before_any_figure() {
@@ -91,7 +114,9 @@ fn what_was_not_the_storage_is_said_before_any_figure() {
     );
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&said), "{text}");
-    comparison.gates[0].obstacles.push(Obstacle::Withheld { cells: 2 });
+    comparison.gates[0].obstacles.extend([Obstacle::Withheld { cells: 2 }, Obstacle::FiguresMissing { cells: 1 }]);
+    let without = "1 cell has no such figure in one of the runs: that nothing is lost there is not shown";
+    assert!(comparison_markdown(&comparison).contains(without));
     let of_gate = "of 2 cells something else was measured than the storage in its sustained state: that nothing is \
                    lost there is not shown";
     assert!(comparison_markdown(&comparison).contains(of_gate));

@@ -51,8 +51,8 @@ pub enum Order {
         /// Of which volume.
         name: String,
     },
-    /// Tell what a volume counts of itself, as EBS's volumes do.
-    LogPage {
+    /// Tell what was done so far, and what a volume counts of itself, as EBS's volumes do: both of one moment.
+    Sample {
         /// Which.
         name: String,
     },
@@ -73,9 +73,11 @@ pub enum Reply {
     Done,
     /// What was done so far.
     Counted(Counts),
-    /// The page, in words of 64 bits.
-    LogPage {
-        /// Little-endian on the page.
+    /// What was done so far, and the page.
+    Sampled {
+        /// What was done.
+        counts: Counts,
+        /// The page in words of 64 bits, little-endian there.
         words: Vec<u64>,
     },
     /// It cannot be done.
@@ -90,6 +92,14 @@ pub enum Reply {
 pub struct Hardening {
     /// What could not be had, in words.
     pub missing: Vec<String>,
+}
+
+impl Hardening {
+    /// All of that in a sentence; `None`: nothing was refused.
+    pub fn note(&self) -> Option<String> {
+        let what = "the volume server is less protected from the load that it serves than it can be";
+        (!self.missing.is_empty()).then(|| format!("{what}: {}", self.missing.join("; ")))
+    }
 }
 
 /// What a volume did since it is served.
@@ -119,4 +129,18 @@ pub struct Counts {
     pub seconds: f64,
     /// CPU seconds of the whole server, of all of its volumes.
     pub server_cpu_s: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_refuses_is_one_note_and_nothing_is_none() {
+        let refused = |missing: &[&str]| Hardening { missing: missing.iter().map(|&one| one.to_owned()).collect() };
+        assert_eq!(refused(&[]).note(), None);
+        let note = refused(&["its memory cannot be locked: no", "it has no real-time priority: no"]).note().unwrap();
+        let all = ": its memory cannot be locked: no; it has no real-time priority: no";
+        assert!(note.starts_with("the volume server is less protected") && note.ends_with(all), "{note}");
+    }
 }

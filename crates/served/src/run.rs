@@ -56,7 +56,7 @@ fn harden() -> Hardening {
     };
     let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
     try_for("its memory cannot be locked", mlockall(all));
-    try_for("reclaim of memory may wait for it", rustix::process::configure_io_flusher_behavior(true));
+    try_for("the kernel may wait for it while it frees memory", rustix::process::configure_io_flusher_behavior(true));
     try_for("its timers may be 50 us late", rustix::thread::set_current_timer_slack(NonZeroU64::new(1)));
     // Where it was started with real-time priority this changes nothing.
     try_for("it has no priority over the load that it serves", rustix::process::setpriority_process(None, -20));
@@ -269,10 +269,10 @@ impl Server {
                 let number = self.by_name(&name)?;
                 Ok(Reply::Counted(self.counts(number, now)))
             }
-            Order::LogPage { name } => {
+            Order::Sample { name } => {
                 let number = self.by_name(&name)?;
                 let (counts, exceeded) = (self.counts(number, now), self.array.exceeded(number, now));
-                Ok(Reply::LogPage { words: self.volumes[number].latencies.page(&counts, &exceeded) })
+                Ok(Reply::Sampled { words: self.volumes[number].latencies.page(&counts, &exceeded), counts })
             }
         }
     }

@@ -162,13 +162,14 @@ impl Server {
         }
     }
 
-    /// What a volume counts of itself since it is served: 4,096 bytes in the form of the log page 0xD0 of EBS.
+    /// What a volume did since it is served, and what it counts of itself: 4,096 bytes in the form of the log page 0xD0
+    /// of EBS.
     ///
     /// # Errors
     /// When it is not served.
-    pub fn log_page(&mut self, name: &str) -> Result<Vec<u8>> {
-        match self.ask(&Order::LogPage { name: name.to_owned() })? {
-            Reply::LogPage { words } => Ok(words.into_iter().flat_map(u64::to_le_bytes).collect()),
+    pub fn sample(&mut self, name: &str) -> Result<(Counts, Vec<u8>)> {
+        match self.ask(&Order::Sample { name: name.to_owned() })? {
+            Reply::Sampled { counts, words } => Ok((counts, words.into_iter().flat_map(u64::to_le_bytes).collect())),
             other => Err(self.lost(format!("it answered {other:?}"))),
         }
     }
@@ -353,6 +354,20 @@ mod tests {
         let refused = server.count("data").unwrap_err().to_string();
         assert_eq!(refused, "the volume server refused: no");
         server.end().unwrap();
+    }
+
+    /// It is asked once a second beside a load.
+    #[test]
+    fn figures_and_log_page_are_one_question() {
+        let (counts, words) = (Counts { reads: 7, ..Counts::default() }, vec![1, 256]);
+        let answer = serde_json::to_string(&Reply::Sampled { counts, words }).unwrap();
+        let once = script(&format!("{READY}; read -r order; echo \"$order\" >&2; echo '{answer}'; exit"));
+        let mut server = Server::start(&once).unwrap();
+        let (sampled, page) = server.sample("data").unwrap();
+        assert_eq!((sampled, page.len(), page[0], page[9]), (counts, 16, 1, 1));
+        let error = server.sample("data").unwrap_err().to_string();
+        let heard = r#"it has ended: {"sample":{"name":"data"}};"#;
+        assert!(error.contains(heard), "one order alone: {error}");
     }
 
     /// Whoever waits for the end of a pipe of ours must not wait for a server that is left.

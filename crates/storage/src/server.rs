@@ -292,12 +292,12 @@ impl ServedGauge {
         self.server.count(&self.name)
     }
 
-    /// What it counts of itself since it was attached, as EBS's volumes do: the bytes of their log page.
+    /// The same, and what it counts of itself since then, as EBS's volumes do: the bytes of their log page.
     ///
     /// # Errors
     /// When it is not attached, or the server is lost.
-    pub fn log_page(&self) -> Result<Vec<u8>> {
-        self.server.with(|server| server.log_page(&self.name))
+    pub fn sample(&self) -> Result<(Counts, Vec<u8>)> {
+        self.server.with(|server| server.sample(&self.name))
     }
 }
 

@@ -218,7 +218,7 @@ fn counts_as_ebs_does(machine: &Machine) {
     let server = server(machine);
     let volume = mounted(machine, &server, Model::unlimited());
     let root = machine.path("data");
-    let page = || monitor::ebs_figures(&volume.gauge().unwrap().log_page().unwrap()).unwrap();
+    let page = || monitor::ebs_figures(&volume.gauge().unwrap().sample().unwrap().1).unwrap();
     let exceeded = |page: &EbsFigures| {
         let of_volume = [page.volume_iops_exceeded_s, page.volume_bytes_exceeded_s];
         let of_instance = [page.instance_iops_exceeded_s, page.instance_bytes_exceeded_s];

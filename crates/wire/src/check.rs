@@ -118,7 +118,7 @@ impl Reply {
             | Self::AtRest
             | Self::Imported
             | Self::Flushed
-            | Self::Prepared
+            | Self::Prepared { .. }
             | Self::Usage(_)
             | Self::Emptied
             | Self::Renewed(None)

@@ -121,7 +121,10 @@ pub enum Reply {
     /// To `KeepSnapshot` and `Restore`.
     Snapshot(SnapshotFacts),
     /// To `Prepare`.
-    Prepared,
+    Prepared {
+        /// What its volumes lack on this machine, for people; `None`: nothing.
+        note: Option<String>,
+    },
     /// To `StartTrial`.
     Started(Box<StartedTrial>),
     /// To `Usage`; `None`: the database has ended, which an event says.

@@ -110,8 +110,9 @@ pub struct GateResult {
     pub cells: Vec<GateCell>,
     /// Why nothing could be decided, beyond single cells.
     pub obstacles: Vec<Obstacle>,
-    /// Repetitions of each cell, in both runs, that would decide; `None` where it is decided, where obstacles keep it
-    /// from that, or where no affordable number would.
+    /// Repetitions of each cell, in both runs, that would decide; the least that let it be tested, where a cell has
+    /// fewer than that. `None` where it is decided, where obstacles keep it from that, or where no affordable number
+    /// would.
     pub would_decide_repetitions: Option<u32>,
 }
 
@@ -141,6 +142,8 @@ pub enum Obstacle {
     DifferentScales,
     /// Cells that only one of the runs has, or has valid trials of.
     CellsMissing { cells: u64 },
+    /// Cells that have no such figure in one of the runs, or in both: a loss would not have shown.
+    FiguresMissing { cells: u64 },
     /// Cells of which something else was measured than their storage, in one of the runs or in both: a loss of it would
     /// not have shown.
     Withheld { cells: u64 },

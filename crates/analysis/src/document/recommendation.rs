@@ -3,7 +3,7 @@
 use experiment::LoadLevel;
 use serde::{Deserialize, Serialize};
 
-use super::candidate::{Candidate, OverallCandidate};
+use super::candidate::{Candidate, Meets, OverallCandidate};
 use super::cell::CellAnalysis;
 use super::doubt::Doubt;
 use super::durability::BestOfAlike;
@@ -105,9 +105,10 @@ impl WorkloadAnswer {
         self.workload == cell.workload && self.load.is_none_or(|load| load == cell.load)
     }
 
-    /// Whether one of its candidates can be the cheapest: cheaper than what has no price is not known.
+    /// Whether one of its candidates can be the cheapest: of those that might meet what is asked two have a price.
     pub fn has_cheapest(&self) -> bool {
-        self.by_money && self.candidates.iter().filter(|c| c.usd_per_month.is_some()).count() >= 2
+        let is_priced = |c: &&Candidate| c.meets != Meets::No && c.usd_per_month.is_some();
+        self.by_money && self.candidates.iter().filter(is_priced).count() >= 2
     }
 }
 

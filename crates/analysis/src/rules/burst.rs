@@ -26,12 +26,13 @@ pub enum Credits {
     Bytes,
 }
 
-/// Credits of a bucket, in its own unit.
+/// Credits of a bucket, in its own unit: in the window, so that what was spent while the trial was still starting is no
+/// matter. Where faults were planned, or nobody saw the window's, in the whole measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CreditsSpent {
-    /// At the start of the trial.
+    /// At the start.
     pub credits_start: f64,
-    /// At its end.
+    /// At the end.
     pub credits_end: f64,
 }
 
@@ -105,6 +106,15 @@ impl Credits {
         }
     }
 
+    /// Those of the window, which with planned faults is only a part of what was measured.
+    fn in_window(self, trial: &TrialMeasurement, activity: Option<&VolumeActivity>) -> Option<(f64, f64)> {
+        let activity = activity.filter(|_| trial.before.is_none())?;
+        match self {
+            Self::Requests => activity.request_credits,
+            Self::Bytes => activity.byte_credits,
+        }
+    }
+
     /// Reads and writes.
     fn done(self, activity: &VolumeActivity) -> f64 {
         match self {
@@ -155,14 +165,15 @@ fn spent(
     ran_out: bool,
 ) -> Option<(f64, Credits, CreditsSpent)> {
     let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
-    // Credits are those of the whole trial; with planned faults requests were counted in a part of it alone.
+    // With planned faults credits are those of the whole trial, and requests were counted in a part of it alone.
     let part = match &trial.before {
         Some(before) => stats::ratio(before.window_s(), trial.window_s()).unwrap_or(1.0),
         None => 1.0,
     };
     [Credits::Requests, Credits::Bytes].into_iter().find_map(|unit| {
-        let (start, end) = unit.credits(volume)?;
-        let done = node.activity(role).map(|v| unit.done(v) / part);
+        let activity = node.activity(role);
+        let (start, end) = unit.in_window(trial, activity).or_else(|| unit.credits(volume))?;
+        let done = activity.map(|v| unit.done(v) / part);
         let amount = start - end;
         let is_much = amount > 0.0 && done.is_none_or(|n| amount >= CREDITS_SHARE * n);
         let is_empty = end <= unit.empty();
@@ -241,7 +252,11 @@ pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
 /// The same, under the demand; `false` where its mean was not above the baseline after all.
 pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
     let Some((bucket, activity)) = known.bucket(found.volume, found.unit) else { return true };
-    let demand = demand(found, &bucket, activity, known.trial.window_s());
+    let trial = known.trial;
+    let is_of_window = found.unit.in_window(trial, Some(activity)).is_some();
+    let measured_s = trial.record.client.as_ref().map(|client| client.measured_s);
+    let seconds = measured_s.filter(|_| !is_of_window).unwrap_or_else(|| trial.window_s());
+    let demand = demand(found, &bucket, activity, seconds);
     found.lasts = Some(of_bucket(&bucket, demand, demand, known.scale));
     demand > bucket.baseline
 }
@@ -288,6 +303,50 @@ mod tests {
         assert_eq!(with(150.0, 0.0), [false, false], "what an empty bucket holds");
         assert_eq!(with(5000.0, 5000.0), [false, false]);
         assert_eq!(with(0.0, 0.0), [false, false]);
+    }
+
+    /// A trial that spent credits while it was still starting, whose window begins later: of 9,720 requests in it 194
+    /// credits are the least that matters.
+    #[test]
+    fn what_was_spent_before_the_window_is_no_matter_of_it() {
+        let with = |(start, end): (f64, f64), window: (f64, f64)| {
+            let mut trial = recorded(|r| r.nodes[0].volumes[0].burst_credits = Some((start, end)));
+            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
+            host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = Some(window);
+            [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(&trial, rule).is_some())
+        };
+        // They ended before it: it is at the baseline all the time.
+        assert_eq!(with((54_000.0, 0.0), (0.5, 0.0)), [false, false]);
+        assert_eq!(with((54_000.0, 0.0), (190.0, 0.0)), [false, false]);
+        assert_eq!(with((54_000.0, 0.0), (200.0, 0.0)), [true, false]);
+        // They fell before it, and rise in it.
+        assert_eq!(with((5e6, 4.9e6), (4.89e6, 4.9e6)), [false, false]);
+        assert_eq!(with((5e6, 4.9e6), (4.9e6 + 190.0, 4.9e6)), [false, false]);
+        assert_eq!(with((5e6, 4.9e6), (4.9e6 + 200.0, 4.9e6)), [false, true]);
+    }
+
+    /// By how much they fell there is what the demand is reckoned from, not what fell before: 30 a second, not 1,667.
+    /// What is known of all that was measured is spread over that: 100,000 in 60 s, however long the window is.
+    #[test]
+    fn the_demand_on_a_bucket_is_that_of_the_window() {
+        let mut job = job();
+        let burst =
+            experiment::Burst { baseline_iops: 200.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 };
+        job.setups[1].data.burst = Some(burst);
+        let demand = |in_window: Option<(f64, f64)>, from_s: f64| {
+            let mut record = sound_record();
+            record.nodes[0].volumes[0].burst_credits = Some((5.1e6, 5.0e6));
+            let mut trial = measured(&record, 160.0 * 60.0);
+            trial.window.from_s = from_s;
+            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
+            host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = in_window;
+            let found = analyse(&run(&job, &[trial])).findings;
+            let lasts = found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts).unwrap();
+            lasts.burst_per_s
+        };
+        assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 0.0), 230.0);
+        assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 30.0), 260.0);
+        assert_eq!([demand(None, 0.0), demand(None, 30.0)], [200.0 + 100_000.0 / 60.0; 2]);
     }
 
     /// st1 of 500 GiB at 1:16, whose credits are MiB. The sound trial moved the bytes of its requests.

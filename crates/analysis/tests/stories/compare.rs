@@ -2,6 +2,7 @@
 
 use crate::story::{Reported, job, measured, record, run};
 use analysis::{Comparison, Gate, GateOutcome, Metric, Obstacle, TrialMeasurement, Verdict, Withheld, compare};
+use experiment::{Arrivals, LoadLevel};
 
 /// Four repetitions of both cells; `io1` at `factor` times its throughput.
 fn trials(factor: f64) -> Vec<TrialMeasurement> {
@@ -56,6 +57,32 @@ fn a_run_against_itself_passes_every_gate() {
     for gate in ["throughput < 0%", "throughput > 0%", "p999 > 0%"] {
         assert_eq!(Gate::parse(gate).unwrap().decide(&comparison).outcome, GateOutcome::Passed, "{gate}");
     }
+}
+
+/// A tool may state a figure of one run and not of the other.
+#[test]
+fn a_gate_does_not_pass_by_figures_that_are_not_there() {
+    let job = job();
+    let (before, after) = (trials(1.0), trials(1.0));
+    let whole = compare(&run(&job, &before), &run(&job, &after));
+    let decide = |gate: &str, change: &dyn Fn(&mut Comparison)| {
+        let mut comparison = whole.clone();
+        change(&mut comparison);
+        let decided = Gate::parse(gate).unwrap().decide(&comparison);
+        (decided.outcome, decided.obstacles)
+    };
+    let without = |metric: Metric| move |comparison: &mut Comparison| drop(comparison.cells[0].metrics.remove(&metric));
+    assert_eq!(decide("p999 > 30%", &|_| {}), (GateOutcome::Passed, Vec::new()));
+    let missing = (GateOutcome::Inconclusive, vec![Obstacle::FiguresMissing { cells: 1 }]);
+    assert_eq!(decide("p999 > 30%", &without(Metric::P999)), missing);
+    assert_eq!(decide("throughput < -30%", &without(Metric::Throughput)), missing);
+    assert_eq!(decide("p999 > 30%", &without(Metric::P99)), (GateOutcome::Passed, Vec::new()), "another figure");
+    // At a given rate nobody asks for throughput.
+    let at_a_rate = |comparison: &mut Comparison| {
+        comparison.cells[0].load = LoadLevel::Rate { operations_per_s: 500.0, arrivals: Arrivals::Constant };
+        comparison.cells[0].metrics.remove(&Metric::Throughput);
+    };
+    assert_eq!(decide("throughput < -30%", &at_a_rate), (GateOutcome::Passed, Vec::new()));
 }
 
 #[test]

@@ -77,8 +77,10 @@ pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
         setup: Box::new(setup.clone()),
         others: sharers.filter(|other| other.configuration != setup.configuration).cloned().collect(),
     };
-    let prepared = answer!(Reply::Prepared => ());
-    run.agents.ask_each(&hosts::nodes_of(setup), &request, prepared).map(drop)
+    let prepared = answer!(Reply::Prepared { note } => note);
+    let notes = run.agents.ask_each(&hosts::nodes_of(setup), &request, prepared)?;
+    notes.into_values().flatten().for_each(|note| run.agents.screen.note(&note));
+    Ok(())
 }
 
 /// Empty caches that answer, and a settled database on every host, or why there is none.

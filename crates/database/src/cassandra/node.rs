@@ -27,7 +27,7 @@ use super::{
     node_files::prepare,
 };
 use crate::account::{command, spawn};
-use crate::ended::{describe, send};
+use crate::ended::{MemoryKills, send};
 use crate::log_tail::tail;
 use crate::plan::Ports;
 
@@ -46,6 +46,7 @@ pub struct Node {
     management: Management,
     child: Child,
     started: Instant,
+    kills: MemoryKills,
     /// Set once the process has been waited for.
     ended: Option<ExitStatus>,
 }
@@ -86,9 +87,10 @@ impl Node {
             .stderr(errors)
             .process_group(0);
         let program = command.get_program().to_string_lossy().into_owned();
+        let kills = MemoryKills::from_now(config.plan.oom_kills.as_deref());
         let child = spawn(&mut command, account).map_err(|source| NodeError::Spawn { program, source })?;
         tracing::debug!(pid = child.id(), address = %config.plan.client_address(), "Cassandra starts");
-        Ok(Self { config, management, child, started: Instant::now(), ended: None })
+        Ok(Self { config, management, child, started: Instant::now(), kills, ended: None })
     }
 
     /// What it was started with.
@@ -153,7 +155,7 @@ impl Node {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
-        self.ended.map(|status| describe(status, self.config.plan.oom_kills.as_deref()))
+        self.ended.map(|status| self.kills.describe(status))
     }
 
     /// Stop it in order: SIGTERM, on which Cassandra drains (flushes all memtables, ends the commit log); SIGKILL if it
@@ -301,6 +303,7 @@ mod tests {
             management: Management::without_password(0),
             child: command.spawn().unwrap(),
             started: Instant::now(),
+            kills: MemoryKills::from_now(None),
             ended: None,
         }
     }

@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::stats::answering;
 use crate::account::{Account, command, spawn};
-use crate::ended::describe;
+use crate::ended::MemoryKills;
 
 /// What is to be installed: the program, and the package of Debian and Fedora.
 pub const PROGRAM: &str = "memcached";
@@ -73,7 +73,7 @@ pub fn can_listen(address: Ipv4Addr) -> Result<(), CacheError> {
 pub struct Process {
     child: Child,
     at: SocketAddrV4,
-    oom_kills: Option<PathBuf>,
+    kills: MemoryKills,
 }
 
 impl Process {
@@ -93,8 +93,9 @@ impl Process {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .process_group(0);
-        let (child, oom_kills) = (spawn(&mut command, account)?, node.oom_kills.clone());
-        Ok(Self { child, at: SocketAddrV4::new(node.address, PORT), oom_kills })
+        let kills = MemoryKills::from_now(node.oom_kills.as_deref());
+        let child = spawn(&mut command, account)?;
+        Ok(Self { child, at: SocketAddrV4::new(node.address, PORT), kills })
     }
 
     /// Its number.
@@ -133,7 +134,7 @@ impl Process {
     /// How it ended, if it has.
     pub fn ended(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok().flatten()?;
-        Some(describe(status, self.oom_kills.as_deref()))
+        Some(self.kills.describe(status))
     }
 
     /// What one that has ended said.

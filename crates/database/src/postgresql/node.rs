@@ -20,7 +20,7 @@ use super::family::{Member, children};
 use super::node_error::NodeError;
 use super::wal;
 use crate::account::{Account, command, run_as, spawn};
-use crate::ended::{describe, send};
+use crate::ended::{MemoryKills, send};
 use crate::log_tail::tail;
 use crate::plan::NodePlan;
 
@@ -48,6 +48,7 @@ pub(crate) struct Node {
     account: Option<Account>,
     child: Child,
     started: Instant,
+    kills: MemoryKills,
     is_paused: bool,
     /// Whether its data directory says that it was stopped in order, and holds its WAL.
     is_at_rest: bool,
@@ -80,11 +81,12 @@ impl Node {
         in_plain_surroundings(&mut command);
         command.current_dir(&plan.directories.own).stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);
         let program = command.get_program().to_string_lossy().into_owned();
+        let kills = MemoryKills::from_now(plan.oom_kills.as_deref());
         let child = spawn(&mut command, account.as_ref()).map_err(|source| NodeError::Spawn { program, source })?;
         tracing::debug!(pid = child.id(), address = %plan.client_address(), "PostgreSQL starts");
-        let version = distribution.version.clone();
-        let started = Instant::now();
-        Ok(Self { plan, version, places, account, child, started, is_paused: false, is_at_rest: false, ended: None })
+        let (version, started) = (distribution.version.clone(), Instant::now());
+        let (is_paused, is_at_rest, ended) = (false, false, None);
+        Ok(Self { plan, version, places, account, child, started, kills, is_paused, is_at_rest, ended })
     }
 
     /// Process id of the server.
@@ -138,7 +140,7 @@ impl Node {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
-        self.ended.map(|status| describe(status, self.plan.oom_kills.as_deref()))
+        self.ended.map(|status| self.kills.describe(status))
     }
 
     /// Stops it in order (SIGINT, a fast shutdown: clients are sent away, and everything is written by a last

@@ -353,7 +353,24 @@ fn on_aws(file: &raw::Experiment) -> Vec<Problem> {
         let what = format!("database = \"{name}\": machines on AWS are made for {} alone so far", PRODUCTS[0].title);
         problem(name.span(), what, "measure it on this machine, or by SSH on machines of yours: --provider hosts")
     });
-    existing.into_iter().chain(unknown).collect()
+    existing.into_iter().chain(unknown).chain(stored_elsewhere(file)).collect()
+}
+
+/// What new machines of AWS cannot have from a store of data sets: what lies in a directory, and the snapshot of nodes
+/// that had other addresses.
+fn stored_elsewhere(file: &raw::Experiment) -> Vec<Problem> {
+    let Some(store) = &file.dataset.store else { return Vec::new() };
+    let directory = store.at.starts_with('/').then(|| {
+        let what = format!("[dataset.store] at = \"{}\": machines of AWS have no such directory", store.at);
+        problem(store.at.span(), what, "keep data sets in a bucket: at = \"s3://BUCKET/PREFIX\", with its region")
+    });
+    let of_cluster = file.configuration.iter().filter_map(|configuration| {
+        let nodes = configuration.nodes.as_ref().filter(|nodes| ***nodes > 1 && file.dataset.snapshot.is_some())?;
+        let why = ": each is restored only at the address that it had, and new machines have others";
+        let what = Sentence::of(format!("a snapshot for the {nodes} nodes of "), configuration.name.as_str(), why);
+        Some(problem(nodes.span(), what, "measure it on this machine, or leave this configuration out"))
+    });
+    directory.into_iter().chain(of_cluster).collect()
 }
 
 fn capitalised(text: &str) -> String {

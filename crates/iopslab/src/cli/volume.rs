@@ -159,8 +159,8 @@ fn serve(
     let command = process::machine::volume_server();
     let command = command.map_err(|e| Failure::work(format!("cannot find this program: {e}")))?;
     let server = Arc::new(VolumeServer::start(ledger, &command).map_err(Failure::work)?);
-    for missing in &server.hardening().missing {
-        eprintln!("note: the volume server: {missing}");
+    if let Some(note) = server.hardening().note() {
+        eprintln!("note: {note}");
     }
     let size_bytes = (asked.request.size_gib * GIB) as u64;
     let mut volume = match &args.image {

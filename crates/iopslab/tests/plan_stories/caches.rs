@@ -34,8 +34,23 @@ fn a_plan_by_ssh_says_on_which_machines_a_cache_tier_is() {
     lab.write("named.toml", &format!("{text}cache = [\"cache1\", \"cache2\", \"cache3\"]\n"));
     let shown = lab.exits(0, &["plan", "named.toml", "--provider", "hosts"]).stdout;
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let tier = "Cache tier of a: 2 x r7g.large with 8 GiB for items, no ttl, invalidate, on cache1, cache2; time is";
+    let tier = "Cache tier of a: 2 x r7g.large with 8 GiB for items, no ttl, invalidate, on cache1, cache2";
     assert!(flat.contains(tier), "{shown}");
+}
+
+/// What is as large as it is stated has no scale to speak of.
+#[test]
+fn that_time_is_not_divided_is_said_of_a_cache_tier_where_all_else_is() {
+    let lab = Laboratory::new();
+    lab.write("own.toml", CACHED);
+    lab.write("model.toml", &format!("{CACHED}[provider.local]\nscale = 4\n"));
+    let tier = "Cache tier of a: 2 x r7g.large with 8 GiB for items, no ttl, invalidate";
+    let whole = [said_on_aws(&lab, "own.toml"), one_line(&lab.exits(0, &["plan", "own.toml"]).stdout)];
+    for said in whole {
+        assert!(said.contains(tier) && !said.contains("divided by the scale"), "{said}");
+    }
+    let model = one_line(&lab.exits(0, &["plan", "model.toml"]).stdout);
+    assert!(model.contains(&format!("{tier}; time is not divided by the scale")), "{model}");
 }
 
 /// Uniform keys, of which every one is as likely as any other: a cache finds the share of the records that it holds,

@@ -85,7 +85,7 @@ fn each_finding_fires_when_its_fault_is_planted_and_not_otherwise() {
             "separate_read_write_limits",
             &["volume_at_cap", "no_steady_state"],
         ),
-        (bucket(0.01), "burst_changed", &["volume_at_cap", "no_steady_state", "too_short_to_judge"]),
+        (bucket(0.02), "burst_changed", &["volume_at_cap", "no_steady_state", "too_short_to_judge"]),
         (bucket(1.0), "burst_only", &["volume_at_cap", "no_steady_state"]),
         (plain(&|s| s.load = s.load.replace("60", "20")), "too_short_to_judge", &[]),
     ];

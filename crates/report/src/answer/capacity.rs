@@ -3,6 +3,7 @@
 use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, Meets, WorkloadAnswer};
 
 use super::doubts;
+use super::judged::{Judged, the_cheapest};
 use crate::capacity::{bounds, measured, rate, used};
 use crate::figures::{listed, number, when};
 use crate::labels;
@@ -19,7 +20,9 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let is_demand = !place.candidates.is_empty();
     let claim = match (is_demand, place.has_cheapest()) {
         (true, true) => {
-            format!("it is the cheapest that carries the demand with headroom at {}", bounds(analysis))
+            let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
+            let cheapest = the_cheapest(analysis, ours.usd_per_month, &judged);
+            format!("{cheapest} that carries the demand with headroom at {}", bounds(analysis))
         }
         (true, false) => format!("it carries the demand with headroom at {}", bounds(analysis)),
         (false, _) => {

@@ -2,6 +2,7 @@
 
 use analysis::{Analysis, Candidate, DecidedBy, Meets, OverallCandidate, WorkloadAnswer, prices_decide};
 
+use super::judged::{Judged, the_cheapest, the_only_one};
 use super::{capacity, doubts, objective, places};
 use crate::figures::listed;
 
@@ -17,11 +18,13 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
     let others = || all.iter().filter(|one| one.configuration != run);
     let is_only = all.len() > 1 && others().all(|one| one.meets == Meets::No);
     // Cheaper than what has no price is not known.
-    let by_money = ours.usd_per_month.is_some() && others().any(|one| one.usd_per_month.is_some());
+    let is_priced = |one: &OverallCandidate| one.meets != Meets::No && one.usd_per_month.is_some();
+    let by_money = ours.usd_per_month.is_some() && others().any(is_priced);
+    let judged: Vec<Judged<'_>> = all.iter().map(Into::into).collect();
     let bounds = bounds(analysis, true);
     let claim = match (is_only, by_money) {
-        (true, _) => format!("it is the only one that {bounds}"),
-        (false, true) => format!("it is the cheapest that {bounds}"),
+        (true, _) => format!("{} that {bounds}", the_only_one(analysis, &judged)),
+        (false, true) => format!("{} that {bounds}", the_cheapest(analysis, ours.usd_per_month, &judged)),
         (false, false) => format!("it {bounds}"),
     };
     let cost = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);

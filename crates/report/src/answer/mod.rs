@@ -15,6 +15,7 @@ mod exchange;
 mod free;
 mod gains;
 mod headline;
+mod judged;
 mod objective;
 mod places;
 mod ratio;

@@ -5,6 +5,7 @@ use analysis::{
     Withheld, WorkloadAnswer, each_once,
 };
 
+use super::judged::{Judged, all_judged, the_cheapest, the_only_one};
 use super::{doubts, places};
 use crate::figures::{given, given_percent, listed, ms, number, percent, when};
 use crate::labels;
@@ -161,19 +162,26 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others: Vec<&Candidate> = place.candidates.iter().filter(|c| c.configuration != run).collect();
     let is_only = !others.is_empty() && others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
+    let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
     let bounds = bounds_here(analysis, place, !by_value);
     let money = when(place.by_money, || " for its money".to_owned());
     let claim = match (is_only, by_value) {
-        (true, _) => format!("it is the only one that {bounds}"),
+        (true, _) => format!("{} that {bounds}", the_only_one(analysis, &judged)),
         _ if others.is_empty() => format!("it {bounds}"),
         (_, true) => {
             let bounds = bounds.replace("keeps ", "keep ").replace("carries ", "carry ").replace("meets ", "meet ");
+            let of = match all_judged(analysis, &judged, place.by_money) {
+                true => "of all that",
+                false => "of those judged that",
+            };
             match place.outcome.any().is_empty() {
-                true => format!("it gives the most throughput{money} of all that {bounds}"),
-                false => format!("no other hardware gives as much throughput{money} of all that {bounds}"),
+                true => format!("it gives the most throughput{money} {of} {bounds}"),
+                false => format!("no other hardware gives as much throughput{money} {of} {bounds}"),
             }
         }
-        _ if place.has_cheapest() => format!("it is the cheapest that {bounds}"),
+        _ if place.has_cheapest() => {
+            format!("{} that {bounds}", the_cheapest(analysis, ours.usd_per_month, &judged))
+        }
         _ => format!("it {bounds}"),
     };
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);

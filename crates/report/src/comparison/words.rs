@@ -74,12 +74,21 @@ pub fn outcome(gate: &GateResult) -> &'static str {
 pub fn reasons(gate: &GateResult) -> Vec<String> {
     let mut reasons: Vec<String> = gate.cells.iter().map(cell).collect();
     reasons.extend(gate.obstacles.iter().map(obstacle));
-    if let Some(repetitions) = gate.would_decide_repetitions {
-        reasons.push(format!(
+    // How cells without a test spread nobody knows, nor what would decide them.
+    let is_untested = gate.cells.iter().any(|cell| cell.change.verdict == Verdict::TooFew);
+    match gate.would_decide_repetitions {
+        Some(least) if is_untested => reasons.push(format!(
+            "at least {least} repetitions of each cell in both runs are needed: how many would decide shows then"
+        )),
+        Some(repetitions) => reasons.push(format!(
             "about {repetitions} repetitions of each cell in both runs would decide, if what was seen is the truth"
-        ));
-    } else if gate.outcome == GateOutcome::Inconclusive && gate.obstacles.is_empty() {
-        reasons.push("no affordable number of repetitions would decide: the change lies on the threshold".to_owned());
+        )),
+        None if gate.outcome == GateOutcome::Inconclusive && gate.obstacles.is_empty() => reasons.push(
+            "no affordable number of repetitions would decide: for how they spread, the change lies too near the \
+             threshold"
+                .to_owned(),
+        ),
+        None => {}
     }
     reasons
 }
@@ -107,6 +116,10 @@ fn obstacle(obstacle: &Obstacle) -> String {
         Obstacle::CellsMissing { cells } => {
             let cells = several_of(*cells, "cell stands", "cells stand");
             format!("{cells} in one of the runs only, or without valid trials: see \"Not compared\"")
+        }
+        Obstacle::FiguresMissing { cells } => {
+            let cells = several_of(*cells, "cell has", "cells have");
+            format!("{cells} no such figure in one of the runs: that nothing is lost there is not shown")
         }
         Obstacle::Withheld { cells } => {
             let cells = several_of(*cells, "cell", "cells");

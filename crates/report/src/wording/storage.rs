@@ -278,7 +278,7 @@ pub fn floor(of: &EmulationFloor) -> Words {
 pub fn ebs_disagrees(of: &EbsDisagrees) -> Words {
     let exceeded = &of.exceeded;
     let each = [
-        (of.only_ours, "it did what is taken for its limit, and counts no time above one"),
+        (of.only_ours, "it did what is taken for its limit, and counts hardly any time above one"),
         (of.only_ebs, "it counts time above a limit, and did less than one that is at its limit for so long"),
         (of.another_limit, "it counts time above another limit than the one it is taken to be at"),
     ];

@@ -111,13 +111,71 @@ fn at_a_rate_nothing_is_the_cheapest_of_those_that_have_no_price() {
         let mut analysis = with(DecidedBy::Objective, run("gp3"));
         analysis.recommendation.places[0].load = Some(LOADS[1]);
         let io2 = candidate("io2", 1000.0, [4.0, 3.8, 4.2], Meets::Yes);
-        analysis.recommendation.places[0].candidates =
-            vec![candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes), Candidate { usd_per_month: usd, ..io2 }];
+        analysis.recommendation.places[0].candidates = vec![
+            candidate("gp2", 500.0, [520.0, 500.0, 540.0], Meets::No),
+            candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes),
+            Candidate { usd_per_month: usd, ..io2 },
+        ];
         said(&analysis).headline()
     };
     let (priced, unpriced) = (headline(Some(1000.0)), headline(None));
     assert!(priced.starts_with("Run gp3: it is the cheapest that keeps p99 at most 10 ms"), "{priced}");
     assert!(unpriced.starts_with("Run gp3: it keeps p99 at most 10 ms"), "{unpriced}");
+}
+
+/// Three configurations; what is known of the third, which might meet the bounds for less: its price in this place, and
+/// in the catalog.
+#[test]
+fn nothing_is_the_cheapest_of_all_where_another_might_cost_less() {
+    let headline = |usd_of_gp2: Option<f64>, third: Option<(Option<f64>, Meets)>| {
+        let mut analysis = with(DecidedBy::Objective, run("gp3"));
+        analysis.recommendation.places[0].load = Some(LOADS[1]);
+        analysis.configurations.iter_mut().find(|c| c.name == "gp2").unwrap().usd_per_month = usd_of_gp2;
+        let mut candidates = vec![
+            candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes),
+            candidate("io2", 1000.0, [4.0, 3.8, 4.2], Meets::Yes),
+        ];
+        candidates.extend(third.map(|(usd_per_month, meets)| Candidate {
+            usd_per_month,
+            ..candidate("gp2", 0.0, [8.0, 7.3, 8.8], meets)
+        }));
+        analysis.recommendation.places[0].candidates = candidates;
+        said(&analysis).headline()
+    };
+    let cheapest = "it is the cheapest that keeps p99 at most 10 ms";
+    for (usd_of_gp2, third, is_of_all) in [
+        // It was not measured there.
+        (Some(749.0), None, false),
+        (Some(750.0), None, true),
+        (None, None, false),
+        // It has no price.
+        (None, Some((None, Meets::Yes)), false),
+        (None, Some((None, Meets::NotDecided)), false),
+        (None, Some((None, Meets::No)), true),
+        (Some(751.0), Some((Some(751.0), Meets::Yes)), true),
+    ] {
+        let said = headline(usd_of_gp2, third);
+        let start = if is_of_all { "Run gp3: " } else { "Run gp3: of those that were judged " };
+        assert!(said.starts_with(&format!("{start}{cheapest}")), "{usd_of_gp2:?} {third:?}: {said}");
+    }
+}
+
+/// What was not measured in a place might meet its bounds, too.
+#[test]
+fn what_alone_meets_a_bound_is_the_only_one_of_those_that_were_judged() {
+    let headline = |candidates: Vec<Candidate>| {
+        let mut analysis = with(DecidedBy::Objective, run("gp3"));
+        analysis.recommendation.places[0].load = Some(LOADS[1]);
+        analysis.recommendation.places[0].candidates = candidates;
+        said(&analysis).headline()
+    };
+    let missing = |name: &str, usd: f64| candidate(name, usd, [520.0, 500.0, 540.0], Meets::No);
+    let ours = candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes);
+    let only = "it is the only one that keeps p99 at most 10 ms";
+    let two = headline(vec![ours.clone(), missing("io2", 1000.0)]);
+    assert!(two.starts_with(&format!("Run gp3: of those that were judged {only}")), "{two}");
+    let all = headline(vec![missing("gp2", 500.0), ours, missing("io2", 1000.0)]);
+    assert!(all.starts_with(&format!("Run gp3: {only}")), "{all}");
 }
 
 /// No configuration has a price, so that nothing is the most for its money.
@@ -139,6 +197,18 @@ fn within_bounds_of_a_closed_loop_money_is_named_where_there_is_some() {
     };
     let (priced, unpriced) = (headline(Some(500.0)), headline(None));
     assert!(priced.starts_with("Run gp3: it gives the most throughput for its money of all that keep p99"), "{priced}");
+    // What one without a price gives for its money nobody knows.
+    let one = {
+        let mut analysis = with(DecidedBy::Objective, run("gp3"));
+        let io2 = candidate("io2", 1000.0, [4.0, 3.8, 4.2], Meets::Yes);
+        analysis.recommendation.places[0].candidates = vec![
+            candidate("gp2", 500.0, [8.0, 7.3, 8.8], Meets::Yes),
+            candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes),
+            Candidate { usd_per_month: None, ..io2 },
+        ];
+        said(&analysis).headline()
+    };
+    assert!(one.starts_with("Run gp3: it gives the most throughput for its money of those judged that keep"), "{one}");
     assert!(unpriced.starts_with("Run gp3: it gives the most throughput of all that keep p99"), "{unpriced}");
 }
 

@@ -198,6 +198,8 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         wait_s: None,
         busy_share: Some(0.9),
         iops_limit: None,
+        request_credits: None,
+        byte_credits: None,
         slowed_at_s: None,
         disk_floor_share: None,
         cpu_floor_share: None,
