@@ -181,7 +181,8 @@ fn loopback_of_clients(experiment: &Experiment) -> Option<Note> {
 }
 
 /// From the launch of a database to its first answer, with little CPU and a small volume, seconds: what a note leaves
-/// room for. (Cassandra answered after 16 to 20 s, and 37 s on a busy machine: docs/faults.md. The advice leaves twice this.)
+/// room for. (Cassandra answered after 16 to 20 s, and after 37 s on a busy machine: docs/faults.md. The advice leaves
+/// twice this.)
 const START_S: f64 = 30.0;
 
 /// What a reader of faults should know before they happen.
