@@ -87,7 +87,8 @@ fn provisioned_iops_and_throughput_are_charged_by_their_rules() {
 #[test]
 fn throughput_that_nobody_asked_for_costs_nothing() {
     let mut own = facts().clone();
-    let text = "price_date = \"2026-11-01\"\n[[volume_price]]\ntype = \"gp3\"\nusd_per_gb = 0.07\nusd_per_mib_per_s = 0.05\n";
+    let text =
+        "price_date = \"2026-11-01\"\n[[volume_price]]\ntype = \"gp3\"\nusd_per_gb = 0.07\nusd_per_mib_per_s = 0.05\n";
     own.add(&UserCatalog::parse("own.toml", text).unwrap()).unwrap();
     let of = |text: &str| own.cost(&cluster(text), &Basis::default()).unwrap().usd_per_month;
     is(of("m5.large+gp3:100GiB") - of("m5.large"), 7.0);
