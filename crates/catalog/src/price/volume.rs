@@ -98,7 +98,7 @@ impl VolumePrice {
     fn storage(&self, gib: f64) -> Option<Charge> {
         let step = self.steps.iter().find(|step| gib <= step.gib);
         let (what, unit, quantity, unit_usd) = match step {
-            Some(step) => ("storage by the step of its size", "volume-month", 1.0, step.usd),
+            Some(step) => ("storage by steps of size", "volume-month", 1.0, step.usd),
             None => ("storage", "GB-month", gib, self.usd_per_gb?),
         };
         Some(Charge { kind: CostKind::Storage, what, unit, quantity, unit_usd })
