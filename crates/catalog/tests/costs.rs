@@ -1,6 +1,6 @@
 //! Money, against published tables and documented rules.
 
-use catalog::{Basis, Catalog, ClusterRequest, CostError, Purchase};
+use catalog::{Basis, Catalog, ClusterRequest, CostError, Purchase, UserCatalog};
 use proptest::prelude::*;
 
 fn facts() -> &'static Catalog {
@@ -81,6 +81,17 @@ fn provisioned_iops_and_throughput_are_charged_by_their_rules() {
     is(volume("io2:2000GiB:70000"), 2000.0 * 0.125 + 32_000.0 * 0.065 + 32_000.0 * 0.0455 + 6_000.0 * 0.031_85);
     is(volume("gp3:100GiB"), 8.0);
     is(volume("gp3:100GiB:4000:250"), 8.0 + 1000.0 * 0.005 + 125.0 * 0.04);
+}
+
+/// A file need not say how much of it the type includes.
+#[test]
+fn throughput_that_nobody_asked_for_costs_nothing() {
+    let mut own = facts().clone();
+    let text =
+        "price_date = \"2026-11-01\"\n[[volume_price]]\ntype = \"gp3\"\nusd_per_gb = 0.07\nusd_per_mib_per_s = 0.05\n";
+    own.add(&UserCatalog::parse("own.toml", text).unwrap()).unwrap();
+    let of = |text: &str| own.cost(&cluster(text), &Basis::default()).unwrap().usd_per_month;
+    is(of("m5.large+gp3:100GiB") - of("m5.large"), 7.0);
 }
 
 #[test]

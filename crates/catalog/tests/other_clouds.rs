@@ -223,9 +223,12 @@ fn a_premium_ssd_costs_what_the_step_of_its_size_does() {
 
 #[test]
 fn a_price_that_nobody_stated_is_no_price() {
-    let stated = [("azure:Standard_E16ds_v5".to_owned(), 1.0)];
-    let elsewhere = Basis { region: "westeurope".to_owned(), stated_usd_per_hour: stated.into(), ..Basis::default() };
-    let error = facts().cost(&cluster("azure:Standard_E16ds_v5+premium:1000"), &elsewhere).unwrap_err().to_string();
+    let mut own = facts().clone();
+    let text = "region = \"westeurope\"\nprice_date = \"2026-11-01\"\n\
+                [[instance]]\nname = \"azure:Standard_E16ds_v5\"\nusd_per_hour = 1.4\n";
+    own.add(&UserCatalog::parse("own.toml", text).unwrap()).unwrap();
+    let elsewhere = Basis { region: "westeurope".to_owned(), ..Basis::default() };
+    let error = own.cost(&cluster("azure:Standard_E16ds_v5+premium:1000"), &elsewhere).unwrap_err().to_string();
     assert!(error.contains("price of premium volumes in westeurope"), "{error}");
     let request = cluster("gcp:c4d-standard-16+hyperdisk-balanced:2000");
     let extras = Extras { snapshot_gb: 100.0, ..Extras::default() };

@@ -284,6 +284,34 @@ fn the_comparison_finds_a_total_that_was_multiplied_again() {
     assert_eq!(r6in, "| moto | network | r6in | 32xlarge metal | 2.00 |");
 }
 
+/// As many rows as the page says.
+#[test]
+fn the_documents_say_how_long_each_table_is() {
+    let text = include_str!("../../../docs/catalog.md");
+    for (name, table) in [
+        ("instances", include_str!("../data/instances.csv")),
+        ("volumes", include_str!("../data/volumes.csv")),
+        ("omitted", include_str!("../data/omitted.csv")),
+        ("instance_prices", include_str!("../data/instance_prices.csv")),
+        ("volume_prices", include_str!("../data/volume_prices.csv")),
+        ("other_instances", include_str!("../data/other_instances.csv")),
+        ("other_paths", include_str!("../data/other_paths.csv")),
+        ("cpu_speeds", include_str!("../data/cpu_speeds.csv")),
+        ("cpu_benchmarks", include_str!("../data/cpu_benchmarks.csv")),
+        ("cpu_openssl", include_str!("../data/cpu_openssl.csv")),
+        ("other_prices", include_str!("../data/other_prices.csv")),
+    ] {
+        let start = format!("| `{name}.csv` | ");
+        let line = text.lines().find_map(|line| line.strip_prefix(start.as_str())).unwrap_or_else(|| panic!("{name}"));
+        let said = line.split(' ').next().unwrap_or_default().replace(',', "");
+        assert_eq!(said, rows(table).len().to_string(), "rows of {name}.csv");
+    }
+    let measured = rows(include_str!("../data/cpu_openssl.csv"));
+    let machines: f64 = measured.iter().filter_map(|row| number(row, "machines")).sum();
+    let sentence = format!("on all vCPUs of {machines} machine types");
+    assert!(text.replace(',', "").contains(&sentence), "{sentence}");
+}
+
 /// The program contains these tables, which are not under its licence.
 #[test]
 fn a_table_under_another_licence_says_so_and_the_notice_names_it() {

@@ -214,7 +214,7 @@ impl Bill<'_> {
         let price = self.catalog.volume_price(requested.kind, &self.basis.region, self.day.as_deref())?;
         let name = format!("{count} x {} {} GiB", requested.kind, requested.size_gib);
         let count = f64::from(count);
-        let charges = price.charges(&resolved).ok_or_else(|| PriceError::Unknown {
+        let charges = price.charges(&resolved, rules).ok_or_else(|| PriceError::Unknown {
             what: format!("price of the IOPS or MiB/s of {} volumes on {}", requested.kind, price.date),
             known: Vec::new(),
         })?;

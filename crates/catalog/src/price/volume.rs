@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{CostKind, ResolvedVolume, VolumeType, table};
+use crate::{CostKind, ResolvedVolume, VolumeRules, VolumeType, table};
 
 /// io2 charges less for IOPS above this many.
 const SECOND_TIER_IOPS: f64 = 32_000.0;
@@ -61,9 +61,9 @@ pub(crate) struct Charge {
 }
 
 impl VolumePrice {
-    /// What is charged of a volume, its storage first and before any free GB-months: then IOPS and MiB/s above the
-    /// included ones. `None` when a price is missing.
-    pub(crate) fn charges(&self, volume: &ResolvedVolume) -> Option<Vec<Charge>> {
+    /// What is charged of a volume by the rules that it follows, its storage first and before any free GB-months: then
+    /// IOPS and MiB/s above the included ones. `None` when a price is missing.
+    pub(crate) fn charges(&self, volume: &ResolvedVolume, rules: &VolumeRules) -> Option<Vec<Charge>> {
         let mut charges = vec![self.storage(volume.request.size_gib)?];
         let iops = volume.request.iops.unwrap_or(0.0);
         let second = if self.usd_per_iops_above_32000.is_some() { SECOND_TIER_IOPS } else { f64::INFINITY };
@@ -78,9 +78,10 @@ impl VolumePrice {
                 charges.push(Charge { kind: CostKind::Iops, what, unit: "IOPS-month", quantity, unit_usd: usd? });
             }
         }
-        // What is not stated is the least that its IOPS ask for: of many IOPS more than what is included.
-        let unstated = self.usd_per_mib_per_s.map(|_| volume.baseline_mib_per_s);
-        let quantity = volume.request.mib_per_s.or(unstated).unwrap_or(0.0) - self.mib_above;
+        // Where none are stated: what many IOPS ask for beyond what the type includes.
+        let included = rules.included_mib_per_s.unwrap_or(f64::INFINITY);
+        let asked_for = Some(volume.baseline_mib_per_s).filter(|mib_per_s| *mib_per_s > included);
+        let quantity = volume.request.mib_per_s.or(asked_for).unwrap_or(0.0) - self.mib_above;
         if quantity > 0.0 {
             let unit_usd = self.usd_per_mib_per_s?;
             charges.push(Charge {
@@ -97,7 +98,7 @@ impl VolumePrice {
     fn storage(&self, gib: f64) -> Option<Charge> {
         let step = self.steps.iter().find(|step| gib <= step.gib);
         let (what, unit, quantity, unit_usd) = match step {
-            Some(step) => ("storage by the step of its size", "volume-month", 1.0, step.usd),
+            Some(step) => ("storage by steps of size", "volume-month", 1.0, step.usd),
             None => ("storage", "GB-month", gib, self.usd_per_gb?),
         };
         Some(Charge { kind: CostKind::Storage, what, unit, quantity, unit_usd })
