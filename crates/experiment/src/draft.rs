@@ -14,6 +14,7 @@
 //!   there are: so the file states how many these stand for, and has page caches of the size that misses as often.
 
 mod origins;
+mod own;
 
 use catalog::{Catalog, ClusterRequest, GIB};
 use product::{Lack, Product, Settings};
@@ -26,7 +27,8 @@ use crate::scale::LEAST_PAGE_CACHE;
 use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
 pub use origins::{Origins, RecordShape};
-use origins::{comment, keys};
+pub use own::OwnDraft;
+use origins::{comment, grouped, keys};
 
 /// What a draft is made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +63,8 @@ pub struct Draft {
     pub record: RecordShape,
     /// How keys are chosen; `None`: it is not known, and zipfian ones are assumed.
     pub keys: Option<Distribution>,
+    /// Statements of one's own; `None`: the operations of YCSB, by `record`, `keys` and `read_share`.
+    pub own: Option<OwnDraft>,
     /// Where its figures come from.
     pub origins: Origins,
 }
@@ -142,7 +146,7 @@ pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
         text += &checkpoints(draft, i == 0);
     }
     text += &variant(draft, &names);
-    text += &workload_and_load(draft);
+    text += &workload_and_load(draft, &model);
     text += &objective(draft, &model);
     text += &local(draft, &model);
     text
@@ -218,6 +222,12 @@ fn dataset(draft: &Draft, model: &Model) -> String {
         ),
         _ => format!("# {} on a node, divided by scale: {} {here}.\n", bytes(draft.data_bytes), bytes(local)),
     };
+    if draft.own.is_some() {
+        return format!(
+            "\n# Loaded once, and restored before every trial: the tables of [[workload]].\n{copies}{why}{}",
+            comment(&draft.origins.dataset)
+        );
+    }
     let RecordShape { fields, field_length } = draft.record;
     let record = match draft.record == RecordShape::default() && draft.origins.dataset.is_empty() {
         true => "fields = 10\nfield_length = 100             # bytes: records of 1 kB. State what your rows are like"
@@ -317,9 +327,20 @@ const OF_CLUSTER: &str = "# A node of a cluster of N does more than an N-th of w
                           replicas that a read\n# waits for + update x copies) / N. nodes = N in each configuration \
                           measures the cluster itself.\n";
 
-fn workload_and_load(draft: &Draft) -> String {
+/// What is asked: the operations of YCSB, or statements of one's own.
+fn workload(draft: &Draft, model: &Model) -> String {
     let read = (draft.read_share * 1e4).round() / 1e4;
     let update = ((1.0 - read) * 1e4).round() / 1e4;
+    match &draft.own {
+        Some(own) => own::workload(own, model.reduced_to),
+        None => format!(
+            "[[workload]]\nname = \"production\"\nread = {read}\nupdate = {update}\n{}",
+            keys(draft.keys)
+        ),
+    }
+}
+
+fn workload_and_load(draft: &Draft, model: &Model) -> String {
     let level = match draft.load {
         LoadLevel::Concurrency(n) => format!(
             "# Requests in flight on {}. Latency follows from it; \
@@ -339,11 +360,7 @@ fn workload_and_load(draft: &Draft) -> String {
     let of_cluster = if is_alone { OF_CLUSTER } else { "" };
     format!(
         "
-{}[[workload]]
-name = \"production\"
-read = {read}
-update = {update}
-{}
+{}{}
 {}{of_cluster}[load]
 {level}
 warmup_s = 20
@@ -353,7 +370,7 @@ repetitions = {REPETITIONS_MIN}
 seed = 1
 ",
         comment(&draft.origins.workload),
-        keys(draft.keys),
+        workload(draft, model),
         comment(&draft.origins.load)
     )
 }
@@ -417,7 +434,8 @@ scale = {}
         model.vcpus / model.scale,
         model.scale
     );
-    let is_skewed = !matches!(draft.keys, Some(Distribution::Uniform));
+    // How often rows of one's own miss cannot be computed beforehand.
+    let is_skewed = draft.own.is_none() && !matches!(draft.keys, Some(Distribution::Uniform));
     if is_skewed && (model.scale > 1.0 || model.reduced_to.is_some()) {
         text += "# Some keys are far more popular than others, and then the same share of fewer records misses more \
                  often. With\n# this a page cache has the size that misses as often as that of your machine; without \
@@ -442,19 +460,6 @@ fn names(requests: &[ClusterRequest]) -> Vec<String> {
         names.push(if same == 0 { name } else { format!("{name}--{}", same + 1) });
     }
     names
-}
-
-/// `4_000_000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn bytes(bytes: f64) -> String {

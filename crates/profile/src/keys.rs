@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use workload::skew::{Skew, fit};
 
+use crate::logged::{OwnUse, StatementSeen, own_use};
+use crate::own_tables::{OwnTable, own_tables};
 use crate::reading::{Cluster, NodeSeen, TableName};
 use crate::workload::TableUse;
 
@@ -29,6 +31,8 @@ pub struct LogSeen {
     pub lost: Vec<String>,
     /// How often each statement was sent, by its text, without those that have values in it.
     pub calls: BTreeMap<String, u64>,
+    /// All statements, as a file of statements may have them.
+    pub statements: Vec<StatementSeen>,
     /// The tables that it asks for.
     pub tables: BTreeMap<TableName, PartitionsAsked>,
 }
@@ -43,6 +47,8 @@ pub struct TableKeys {
     pub requests: u64,
     /// Requests whose partition their statement does not show.
     pub without_key: u64,
+    /// Partitions that were asked for.
+    pub asked: u64,
     /// How many partitions it has, estimated.
     pub partitions: Option<f64>,
     /// How all of these requests choose them.
@@ -64,6 +70,10 @@ pub struct LogUse {
     pub tables: Vec<TableKeys>,
     /// How often each statement was sent in a second, by its text, without those that have values in it.
     pub calls_per_s: BTreeMap<String, f64>,
+    /// What a file of statements can have of it.
+    pub own: OwnUse,
+    /// The tables that such a file creates.
+    pub own_tables: Vec<OwnTable>,
 }
 
 impl LogUse {
@@ -74,12 +84,12 @@ impl LogUse {
 }
 
 /// What a log shows of tables of which this was read.
-pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nodes: &[NodeSeen]) -> LogUse {
+pub(crate) fn log_use(log: &LogSeen, used: &[TableUse], cluster: &Cluster, nodes: &[NodeSeen]) -> LogUse {
     // Each node estimates the partitions of its own ranges: those of nodes that were not read are as many.
     let known = cluster.nodes.max(1);
     let of_cluster = f64::from(known) / f64::from((nodes.len() as u32).clamp(1, known));
     let one = |(name, asked): (&TableName, &PartitionsAsked)| {
-        let of_table = tables.iter().find(|table| table.schema.name == *name);
+        let of_table = used.iter().find(|table| table.schema.name == *name);
         let partitions = of_table.and_then(|table| table.partitions).filter(|count| *count > 0.0);
         let partitions = partitions.map(|count| (count * of_cluster).round());
         let skew = |count: fn(&(u32, u32)) -> u32| fit(asked.each.iter().map(count).map(u64::from), partitions? as u64);
@@ -87,6 +97,7 @@ pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nod
             table: name.clone(),
             requests: asked.each.iter().map(|(reads, writes)| u64::from(*reads) + u64::from(*writes)).sum(),
             without_key: asked.without_key,
+            asked: asked.each.len() as u64,
             partitions,
             skew: skew(|(reads, writes)| reads.saturating_add(*writes)),
             of_reads: skew(|(reads, _)| *reads),
@@ -97,5 +108,8 @@ pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nod
     tables.sort_by_key(|table| Reverse(table.requests));
     let calls = log.calls.iter();
     let calls_per_s = calls.filter_map(|(text, calls)| Some((text.clone(), stats::ratio(*calls as f64, log.seconds)?)));
-    LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s: calls_per_s.collect() }
+    let own = own_use(&log.statements, cluster);
+    let own_tables = own_tables(&own, &tables, used, cluster);
+    let calls_per_s = calls_per_s.collect();
+    LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s, own, own_tables }
 }

@@ -101,6 +101,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
         compaction: Some("LeveledCompactionStrategy".to_owned()),
         chunk_kib: Some(16.0),
         compressor: Some("LZ4Compressor".to_owned()),
+        ..TableSchema::default()
     };
     Observation {
         cluster: Cluster {

@@ -6,6 +6,7 @@ use ::statements::{Asked, Recorded, component};
 use profile::{LogSeen, PartitionsAsked, TableName, TableSchema};
 use query_log::{Log, Request, Value};
 
+use super::logged_statements::logged_statements;
 use super::recording::ReadRecording;
 
 /// One statement of a recorded one, of a table that is known.
@@ -85,6 +86,7 @@ impl ReadRecording {
         LogSeen {
             path: self.path.clone(),
             calls,
+            statements: logged_statements(log, tables),
             seconds: summary.end_us.saturating_sub(summary.begin_us) as f64 / 1e6,
             lost: summary.lost().into_iter().chain(is_cut).collect(),
             tables: each.into_iter().map(asked).collect(),
@@ -101,11 +103,8 @@ mod tests {
             name: TableName { keyspace: "shop".to_owned(), table: table.to_owned() },
             partition_key: key.len() as u32,
             key: key.iter().map(|column| (*column).to_owned()).collect(),
-            clustering: 0,
             columns: 1,
-            compaction: None,
-            chunk_kib: None,
-            compressor: None,
+            ..TableSchema::default()
         }
     }
 

@@ -382,12 +382,8 @@ fn table(row: &Row) -> Option<TableSchema> {
     Some(TableSchema {
         name: name(row)?,
         partition_key: keys,
-        key: Vec::new(),
-        clustering: 0,
         columns: columns.saturating_sub(keys),
-        compaction: None,
-        chunk_kib: None,
-        compressor: None,
+        ..TableSchema::default()
     })
 }
 

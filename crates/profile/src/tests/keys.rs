@@ -12,6 +12,7 @@ fn log(each: impl Iterator<Item = u32>) -> LogSeen {
         seconds: 300.0,
         lost: Vec::new(),
         calls: BTreeMap::from([("SELECT * FROM orders WHERE id = ?".to_owned(), 60_000)]),
+        statements: Vec::new(),
         tables: BTreeMap::from([(orders(), PartitionsAsked { each, without_key: 7 })]),
     }
 }

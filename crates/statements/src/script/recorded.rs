@@ -22,7 +22,7 @@ pub struct Recorded {
     /// What it does.
     pub effect: Effect,
     batch: Option<Batch>,
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     names: Vec<usize>,
 }
 
