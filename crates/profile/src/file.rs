@@ -8,7 +8,7 @@ use experiment::{Draft, LoadLevel, Origins, PRODUCTS, Product, RecordShape};
 use workload::skew::{Fitted, Law};
 
 use crate::judged::Profile;
-use crate::keys::LogUse;
+use crate::log::LogUse;
 use crate::own_file::{left_out, own_draft};
 use crate::reading::CountedBy;
 use crate::verdict::Withheld;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::capacity::Allowed;
 use crate::device::{DeviceUse, HostSeen, device};
-use crate::keys::{LogSeen, LogUse, log_use};
+use crate::log::{LogSeen, LogUse, log_use};
 use crate::reading::{Cluster, CountedBy, NodeSeen, NotRead};
 use crate::unknown::Unknown;
 use crate::verdict::{Judged, Verdict, verdict};

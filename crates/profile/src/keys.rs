@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use workload::skew::{Skew, fit};
 
-use crate::logged::{OwnUse, StatementSeen, own_use};
-use crate::own_tables::{OwnTable, own_tables};
 use crate::reading::{Cluster, NodeSeen, TableName};
 use crate::workload::TableUse;
 
@@ -18,23 +16,6 @@ pub struct PartitionsAsked {
     pub each: Vec<(u32, u32)>,
     /// Requests whose partition their statement does not show.
     pub without_key: u64,
-}
-
-/// A log of requests, counted.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LogSeen {
-    /// Where it was read.
-    pub path: String,
-    /// From its first request to its last, seconds.
-    pub seconds: f64,
-    /// What is missing of it.
-    pub lost: Vec<String>,
-    /// How often each statement was sent, by its text, without those that have values in it.
-    pub calls: BTreeMap<String, u64>,
-    /// All statements, as a file of statements may have them.
-    pub statements: Vec<StatementSeen>,
-    /// The tables that it asks for.
-    pub tables: BTreeMap<TableName, PartitionsAsked>,
 }
 
 /// What a log shows of a table's keys. `None`: its partitions are not estimated, or there are too few of them or of
@@ -59,32 +40,13 @@ pub struct TableKeys {
     pub of_writes: Option<Skew>,
 }
 
-/// What a log shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LogUse {
-    /// Where it was read.
-    pub path: String,
-    /// From its first request to its last, seconds.
-    pub seconds: f64,
-    /// The tables that it asks for, the one with the most requests first.
-    pub tables: Vec<TableKeys>,
-    /// How often each statement was sent in a second, by its text, without those that have values in it.
-    pub calls_per_s: BTreeMap<String, f64>,
-    /// What a file of statements can have of it.
-    pub own: OwnUse,
-    /// The tables that such a file creates.
-    pub own_tables: Vec<OwnTable>,
-}
-
-impl LogUse {
-    /// The table whose keys an experiment has: that with the most requests, where something is known of it.
-    pub fn stated(&self) -> Option<(&TableName, &Skew)> {
-        self.tables.iter().find_map(|table| Some((&table.table, table.skew.as_ref()?)))
-    }
-}
-
-/// What a log shows of tables of which this was read.
-pub(crate) fn log_use(log: &LogSeen, used: &[TableUse], cluster: &Cluster, nodes: &[NodeSeen]) -> LogUse {
+/// The keys of tables, that with the most requests first.
+pub(crate) fn table_keys(
+    asked: &BTreeMap<TableName, PartitionsAsked>,
+    used: &[TableUse],
+    cluster: &Cluster,
+    nodes: &[NodeSeen],
+) -> Vec<TableKeys> {
     // Each node estimates the partitions of its own ranges: those of nodes that were not read are as many.
     let known = cluster.nodes.max(1);
     let of_cluster = f64::from(known) / f64::from((nodes.len() as u32).clamp(1, known));
@@ -104,12 +66,7 @@ pub(crate) fn log_use(log: &LogSeen, used: &[TableUse], cluster: &Cluster, nodes
             of_writes: skew(|(_, writes)| *writes),
         }
     };
-    let mut tables: Vec<TableKeys> = log.tables.iter().map(one).collect();
+    let mut tables: Vec<TableKeys> = asked.iter().map(one).collect();
     tables.sort_by_key(|table| Reverse(table.requests));
-    let calls = log.calls.iter();
-    let calls_per_s = calls.filter_map(|(text, calls)| Some((text.clone(), stats::ratio(*calls as f64, log.seconds)?)));
-    let own = own_use(&log.statements, cluster);
-    let own_tables = own_tables(&own, &tables, used, cluster);
-    let calls_per_s = calls_per_s.collect();
-    LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s, own, own_tables }
+    tables
 }

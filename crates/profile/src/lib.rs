@@ -21,6 +21,7 @@ mod file;
 mod flow;
 mod judged;
 mod keys;
+mod log;
 mod logged;
 mod own_file;
 mod own_tables;
@@ -39,7 +40,8 @@ pub use device::{Asked, CpuUse, DeviceCounters, DeviceUse, HostSeen, Moment};
 pub use file::{NoFile, drafted};
 pub use flow::Flow;
 pub use judged::{Observation, OwnLoad, Profile, judge};
-pub use keys::{LogSeen, LogUse, PartitionsAsked, TableKeys};
+pub use keys::{PartitionsAsked, TableKeys};
+pub use log::{LogSeen, LogUse};
 pub use logged::{LeftOut, NEARLY_ALL, OwnStatement, OwnUse, StatementSeen};
 pub use own_tables::OwnTable;
 pub use reading::{

@@ -14,6 +14,8 @@ use crate::values::{ValuesSeen, median};
 pub const NEARLY_ALL: f64 = 0.95;
 /// Rows from the lower to the upper end of a range: an assumption, since a log has no rows.
 const RANGE_ROWS: u64 = 10;
+/// Keys of a list of `IN ?` that an experiment takes.
+const MOST_LISTED: u32 = 1_000;
 /// Types of a clustering column whose values grow from row to row as they are usually made, each by itself.
 const GROWING: [&str; 8] = ["bigint", "int", "smallint", "time", "timestamp", "timeuuid", "tinyint", "varint"];
 /// Words of types that every server has (`CQL3Type.Native`), and those of types of several.
@@ -299,7 +301,11 @@ fn asked(
             if is_of_partition && table.is_some_and(|table| table.partition_key > 1) {
                 return Err(format!("IN by {name}, a part of the partition key, asks for keys that are not made"));
             }
-            data.in_keys = Some(usual("list")?);
+            let keys = usual("list")?;
+            if keys > MOST_LISTED {
+                return Err(format!("its list has mostly {keys} keys, and a file states {MOST_LISTED} at the most"));
+            }
+            data.in_keys = Some(keys);
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use experiment::OwnDraft;
 
-use crate::keys::LogUse;
+use crate::log::LogUse;
 use crate::logged::OwnUse;
 
 /// So many that are left out are named.

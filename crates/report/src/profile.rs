@@ -198,7 +198,7 @@ fn left_out_of_own(profile: &Profile) -> Rows<(&LeftOut, f64)> {
             one_line(&one.what).chars().take(MOST_CHARACTERS).collect::<String>()
         })
         .number("Share", |(_, share)| percent(*share))
-        .text(column("Because").wide(), |(one, _)| one_line(&one.why).to_string())
+        .text(column("Because").wide(), |(one, _)| one_line(&one.why))
 }
 
 /// What a server counts besides: in the words of the reference of its series.

@@ -42,7 +42,8 @@ pub(super) fn logged_statements(log: &Log, tables: &[TableSchema]) -> Vec<Statem
         let given: Vec<Value<'_>> = log.values(request).collect();
         for (seen, marker) in all[*place].values.iter_mut().zip(markers) {
             let Some((value, is_numbered)) = marker else { continue };
-            if let Some(Value::Bytes(bytes)) = given.get(*value) {
+            // A value that was not set is in a full query log as an empty one.
+            if let Some(Value::Bytes(bytes)) = given.get(*value).filter(|given| **given != Value::Bytes(b"")) {
                 seen.add(bytes, *is_numbered);
             }
         }
