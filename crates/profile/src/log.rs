@@ -20,8 +20,6 @@ pub struct LogSeen {
     pub seconds: f64,
     /// What is missing of it.
     pub lost: Vec<String>,
-    /// How often each statement was sent, by its text, without those that have values in it.
-    pub calls: BTreeMap<String, u64>,
     /// All statements, as a file of statements may have them.
     pub statements: Vec<StatementSeen>,
     /// The tables that it asks for.
@@ -37,7 +35,7 @@ pub struct LogUse {
     pub seconds: f64,
     /// The tables that it asks for, the one with the most requests first.
     pub tables: Vec<TableKeys>,
-    /// How often each statement was sent in a second, by its text, without those that have values in it.
+    /// How often each statement of a table that is known was sent in a second, by its text, with `?` for each value.
     pub calls_per_s: BTreeMap<String, f64>,
     /// What a file of statements can have of it.
     pub own: OwnUse,
@@ -55,10 +53,22 @@ impl LogUse {
 /// What a log shows of tables of which this was read.
 pub(crate) fn log_use(log: &LogSeen, used: &[TableUse], cluster: &Cluster, nodes: &[NodeSeen]) -> LogUse {
     let tables = table_keys(&log.tables, used, cluster, nodes);
-    let calls = log.calls.iter();
-    let calls_per_s = calls.filter_map(|(text, calls)| Some((text.clone(), stats::ratio(*calls as f64, log.seconds)?)));
+    let names = |one: &StatementSeen, table: &String| {
+        let is_it = |known: &TableName| {
+            known.table == *table && one.keyspace.as_ref().is_none_or(|keyspace| known.keyspace == *keyspace)
+        };
+        cluster.tables.iter().any(|known| is_it(&known.name))
+    };
+    // A text of several levels is one.
+    let mut calls: BTreeMap<&String, u64> = BTreeMap::new();
+    for one in &log.statements {
+        if let Some(logged) = one.logged.as_ref().ok().filter(|logged| logged.tables.iter().any(|table| names(one, table))) {
+            *calls.entry(&logged.text).or_default() += one.requests;
+        }
+    }
+    let per_s = |(text, calls): (&String, u64)| Some((text.clone(), stats::ratio(calls as f64, log.seconds)?));
+    let calls_per_s = calls.into_iter().filter_map(per_s).collect();
     let own = own_use(&log.statements, cluster);
     let own_tables = own_tables(&own, &tables, used, cluster);
-    let calls_per_s = calls_per_s.collect();
     LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s, own, own_tables }
 }

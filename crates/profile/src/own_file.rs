@@ -30,7 +30,9 @@ pub(crate) fn own_draft(log: &LogUse, name: &str) -> Option<OwnDraft> {
 
 fn text(log: &LogUse) -> String {
     let own = &log.own;
-    let mut text = comment(&format!(
+    // What is not all of a workload says so first.
+    let mut text: String = own.not_all().iter().map(|line| comment(line)).collect();
+    text += &comment(&format!(
         "From iopslab profile: tables as the schema of the cluster has them, statements of {}.",
         log.path
     ));
@@ -38,9 +40,7 @@ fn text(log: &LogUse) -> String {
         "A weight is how often a statement was asked. Of somebody's values it has none: ? stands for those that \
          stood in a text.",
     );
-    for line in left_out(own) {
-        text += &comment(&line);
-    }
+    text.extend(left_out(own).iter().map(|line| comment(line)));
     for table in &log.own_tables {
         text += &format!("\n{};\n", table.create);
     }
@@ -57,13 +57,12 @@ fn text(log: &LogUse) -> String {
     text
 }
 
-/// How much of the log it is, and what is missing, with the reasons.
+/// What the file cannot have, with the reasons.
 pub(crate) fn left_out(own: &OwnUse) -> Vec<String> {
-    let mut lines: Vec<String> = own.not_all().into_iter().collect();
     if own.left_out.is_empty() {
-        return lines;
+        return Vec::new();
     }
-    lines.push("Not among the statements, with their share of the requests:".to_owned());
+    let mut lines = vec!["Not among the statements, with their share of the requests:".to_owned()];
     let all = own.requests() as f64;
     lines.extend(own.left_out.iter().take(MOST_LEFT_OUT).map(|one| {
         let what: String = one.what.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -78,11 +78,11 @@ fn partitions(schema: &TableSchema, keys: Option<&TableKeys>, nodes: u32) -> (u6
     let copies = schema.copies.unwrap_or(1).clamp(1, nodes);
     let of_node = |all: f64| (all * f64::from(copies) / f64::from(nodes)).round().max(1.0) as u64;
     let known = match schema.copies {
-        Some(_) => format!("{copies} copies on {nodes} nodes"),
-        None => format!("on {nodes} nodes; how many copies is not known, and one is assumed"),
+        Some(_) => format!("nodes: {nodes}, copies: {copies}"),
+        None => format!("nodes: {nodes}, copies: not known, and one is assumed"),
     };
     match (keys.and_then(|keys| keys.partitions), keys.map(|keys| keys.asked)) {
-        (Some(all), _) => (of_node(all), format!("{all:.0} partitions (estimated by the nodes), {known}.")),
+        (Some(all), _) => (of_node(all), format!("{all:.0} partitions (estimated by the nodes); {known}.")),
         (None, Some(asked @ 1..)) => {
             let words = "as many as the log asks for, since no node has estimated them";
             (of_node(asked as f64), format!("{asked} partitions, {words}; {known}."))

@@ -72,7 +72,7 @@ fn line(at_us: u64, text: &str, values: &[Vec<u8>], levels: (Option<&str>, Optio
 
 /// So many requests of an example's statements; how many of each.
 fn planted(example: &Experiment, seed: u64) -> (Vec<String>, BTreeMap<String, u64>) {
-    let script = &example.dataset.own.as_ref().unwrap().script;
+    let script = &example.own.as_ref().unwrap().script;
     let (mut random, mut asked) = (Random::from_seed(seed), BTreeMap::new());
     let one = |number: u64| {
         let mut left = random.next_unit();
@@ -218,7 +218,7 @@ fn comes_back(name: &str, seed: u64) -> (String, String) {
     let own_use = &profile.log.as_ref().unwrap().own;
     assert_eq!((own_use.left_out.as_slice(), own_use.requests()), (&[][..], REQUESTS));
     let (experiment, text, cql) = written(&profile);
-    let (theirs, ours) = (&example.dataset.own.as_ref().unwrap().script, &experiment.dataset.own.as_ref().unwrap().script);
+    let (theirs, ours) = (&example.own.as_ref().unwrap().script, &experiment.own.as_ref().unwrap().script);
     assert_eq!(ours.statements.len(), theirs.statements.len(), "{cql}");
     for (place, planted) in theirs.statements.iter().enumerate() {
         let found = ours.statements.iter().position(|one| spelled(&one.text) == spelled(&planted.text));
@@ -283,34 +283,34 @@ fn what_users_gave_is_in_no_file_and_what_is_missing_is_said_first() {
         let at = lines.len() as u64;
         lines.extend((0..count).map(|number| line((at + number) * 1_000, &text(number), &[], (Some("one"), None))));
     };
-    add(300, &|number| format!("SELECT title FROM ours.stock /* for Jo */ WHERE item = {}", 471_100 + number));
+    add(300, &|number| format!("SELECT title FROM ours.stock /* for Jo */ WHERE item = {}", 987_600_000 + number));
     add(200, &|number| {
         let uuid = format!("{number:08x}-e89b-12d3-a456-426614174000");
         format!("INSERT INTO carts (shopper, item, note, tags) VALUES ({uuid}, -7, 'Jo Secret', {{'crimson'}})")
     });
     add(1, &|_| "CREATE ROLE jo WITH PASSWORD = 'Hush' AND LOGIN = true".to_owned());
-    add(1_500, &|_| "SELECT price(title) FROM stock WHERE item = 471199".to_owned());
+    add(1_500, &|_| "SELECT price(title) FROM stock WHERE item = 987600199".to_owned());
     add(900, &|_| "SELECT item FROM stock WHERE title = 'Jo Secret'".to_owned());
     let profile = profiled(&lines);
     let (experiment, text, cql) = written(&profile);
-    let statements = &experiment.dataset.own.as_ref().unwrap().script.statements;
+    let statements = &experiment.own.as_ref().unwrap().script.statements;
     let weight = |text: &str| statements.iter().find(|one| one.text == text).map(|one| one.weight);
     assert_eq!(weight("SELECT title FROM stock WHERE item = ?"), Some(300.0), "{cql}");
     assert_eq!(weight("INSERT INTO carts (shopper, item, note, tags) VALUES (?, ?, ?, ?)"), Some(200.0), "{cql}");
     let report = report::profile_markdown(&profile);
     let document = report::profile_document(&profile).to_string();
-    for secret in ["4711", "Secret", "crimson", "Hush", "e89b", "for Jo"] {
+    for secret in ["9876000", "Secret", "crimson", "Hush", "e89b", "for Jo"] {
         for file in [&text, &cql, &report, &document] {
             assert!(!file.contains(secret), "{secret}\n{file}");
         }
     }
     // 2,401 of 22,901.
     let first = "Own statements have 89.5 % of the requests of the query log";
-    assert!(cql.starts_with("-- From iopslab profile") && cql.contains(&format!("-- {first}")), "{cql}");
+    assert!(cql.starts_with(&format!("-- {first}")), "{cql}");
     assert!(text.find(first).unwrap() < text.find("From iopslab profile").unwrap(), "{text}");
     assert!(report.find(first).unwrap() < report.find("No verdict").unwrap(), "{report}");
     has(&cql, &[
-        "-- * 6.55 %: SELECT price(?) FROM stock",
+        "-- * 6.55 %: SELECT price(title) FROM stock WHERE item = ?",
         "price is a function of your own",
         "-- * 3.93 %: SELECT item FROM stock WHERE title = ?: it asks by title, which is not of the key",
         "%: CREATE ROLE: it is none of a load",

@@ -48,6 +48,7 @@ fn value(words: &[Token<'_>], at: usize) -> Option<usize> {
         Kind::Number => Some(joined(words, at)),
         Kind::Word if is_uuid(&words[at..at + joined(words, at)]) => Some(joined(words, at)),
         Kind::Word if is_after_symbol && token.is_any(&WORDS) => Some(1),
+        Kind::Word if is_after_symbol && is_duration(token.text) => Some(joined(words, at)),
         Kind::Symbol('-') if is_after_symbol && words.get(at + 1)?.kind == Kind::Number => {
             Some(1 + joined(words, at + 1))
         }
@@ -70,6 +71,14 @@ fn is_uuid(words: &[Token<'_>]) -> bool {
         _ => byte.is_ascii_hexdigit(),
     };
     text.len() == 36 && text.bytes().enumerate().all(is_so)
+}
+
+/// `P1Y2M` and the like, as ISO 8601 has them; `1y2mo` begins as a number does.
+fn is_duration(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(|first| first.eq_ignore_ascii_case(&'p'))
+        && letters.all(|letter| letter.is_ascii_digit() || "YMWDTHSymwdths".contains(letter))
+        && word.contains(|letter: char| letter.is_ascii_digit())
 }
 
 /// How many tokens a collection has in which no marker stands.
@@ -96,7 +105,7 @@ mod tests {
     #[test]
     fn values_become_markers_and_the_own_markers_keep_their_numbers() {
         type Case = (&'static str, &'static str, &'static [Option<usize>]);
-        let cases: [Case; 12] = [
+        let cases: [Case; 14] = [
             ("SELECT a FROM t WHERE k = ? LIMIT 10", "SELECT a FROM t WHERE k = ? LIMIT 10", &[Some(0)]),
             ("SELECT a FROM t WHERE k = 'Jo''s' AND c > ?", "SELECT a FROM t WHERE k = ? AND c > ?", &[None, Some(0)]),
             (
@@ -130,6 +139,10 @@ mod tests {
                 None,
                 None,
             ]),
+            ("UPDATE t SET d = P3DT4H WHERE k = P2026-01-31 AND c = -1", "UPDATE t SET d = ? WHERE k = ? AND c = ?", &[
+                None, None, None,
+            ]),
+            ("SELECT p, d1 FROM t WHERE k = ABCDEFAB-abcd-abcd-abcd-abcdefabcdef", "SELECT p, d1 FROM t WHERE k = ?", &[None]),
             ("SELECT 'never ends", "", &[]),
         ];
         for (text, plain, markers) in cases {
