@@ -27,8 +27,8 @@ use crate::scale::LEAST_PAGE_CACHE;
 use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
 pub use origins::{Origins, RecordShape};
-pub use own::OwnDraft;
 use origins::{comment, grouped, keys};
+pub use own::OwnDraft;
 
 /// What a draft is made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -333,10 +333,7 @@ fn workload(draft: &Draft, model: &Model) -> String {
     let update = ((1.0 - read) * 1e4).round() / 1e4;
     match &draft.own {
         Some(own) => own::workload(own, model.reduced_to),
-        None => format!(
-            "[[workload]]\nname = \"production\"\nread = {read}\nupdate = {update}\n{}",
-            keys(draft.keys)
-        ),
+        None => format!("[[workload]]\nname = \"production\"\nread = {read}\nupdate = {update}\n{}", keys(draft.keys)),
     }
 }
 

@@ -165,7 +165,9 @@ fn head(profile: &Profile, is_own: bool) -> Vec<String> {
     let mut lines: Vec<String> = profile.log.iter().filter(|_| is_own).filter_map(|log| log.own.not_all()).collect();
     let stands_for = match is_own {
         true => "Tables and statements are the cluster's own, rows are made. Not known:",
-        false => "One table in YCSB's layout stands for all tables; inserts, updates and deletes are updates. Not known:",
+        false => {
+            "One table in YCSB's layout stands for all tables; inserts, updates and deletes are updates. Not known:"
+        }
     };
     lines.extend([
         format!(

@@ -62,7 +62,9 @@ pub(crate) fn log_use(log: &LogSeen, used: &[TableUse], cluster: &Cluster, nodes
     // A text of several levels is one.
     let mut calls: BTreeMap<&String, u64> = BTreeMap::new();
     for one in &log.statements {
-        if let Some(logged) = one.logged.as_ref().ok().filter(|logged| logged.tables.iter().any(|table| names(one, table))) {
+        if let Some(logged) =
+            one.logged.as_ref().ok().filter(|logged| logged.tables.iter().any(|table| names(one, table)))
+        {
             *calls.entry(&logged.text).or_default() += one.requests;
         }
     }

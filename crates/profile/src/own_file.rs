@@ -17,7 +17,8 @@ pub(crate) fn own_draft(log: &LogUse, name: &str) -> Option<OwnDraft> {
     }
     let tables = log.own_tables.iter().map(|table| (table.data.clone(), table.origin.clone()));
     let statements = log.own.statements.iter().map(|one| {
-        let assumed = one.data.range_rows.map(|rows| format!("{rows} rows of a range are an assumption: a log has none."));
+        let assumed =
+            one.data.range_rows.map(|rows| format!("{rows} rows of a range are an assumption: a log has none."));
         (one.name.clone(), one.data.clone(), assumed.into_iter().collect())
     });
     Some(OwnDraft {

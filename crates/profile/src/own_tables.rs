@@ -23,12 +23,69 @@ const LEAST_KEY_BYTES: u32 = 16;
 const MOST_ELEMENTS: u32 = 65_535;
 /// Words that name nothing without quotes (Apache Cassandra 5.0, `reserved_keywords.txt` of its documentation).
 const RESERVED: [&str; 63] = [
-    "add", "allow", "alter", "and", "apply", "asc", "authorize", "batch", "begin", "between", "by", "columnfamily",
-    "create", "default", "delete", "desc", "describe", "drop", "entries", "execute", "from", "full", "grant", "if",
-    "in", "index", "infinity", "insert", "into", "is", "keyspace", "limit", "materialized", "mbean", "mbeans",
-    "modify", "nan", "norecursive", "not", "null", "of", "on", "or", "order", "primary", "rename", "replace", "revoke",
-    "schema", "select", "set", "table", "to", "token", "truncate", "unlogged", "unset", "update", "use", "using",
-    "view", "where", "with",
+    "add",
+    "allow",
+    "alter",
+    "and",
+    "apply",
+    "asc",
+    "authorize",
+    "batch",
+    "begin",
+    "between",
+    "by",
+    "columnfamily",
+    "create",
+    "default",
+    "delete",
+    "desc",
+    "describe",
+    "drop",
+    "entries",
+    "execute",
+    "from",
+    "full",
+    "grant",
+    "if",
+    "in",
+    "index",
+    "infinity",
+    "insert",
+    "into",
+    "is",
+    "keyspace",
+    "limit",
+    "materialized",
+    "mbean",
+    "mbeans",
+    "modify",
+    "nan",
+    "norecursive",
+    "not",
+    "null",
+    "of",
+    "on",
+    "or",
+    "order",
+    "primary",
+    "rename",
+    "replace",
+    "revoke",
+    "schema",
+    "select",
+    "set",
+    "table",
+    "to",
+    "token",
+    "truncate",
+    "unlogged",
+    "unset",
+    "update",
+    "use",
+    "using",
+    "view",
+    "where",
+    "with",
 ];
 
 /// A table of a file of statements.
@@ -54,9 +111,10 @@ pub(crate) fn own_tables(own: &OwnUse, keys: &[TableKeys], used: &[TableUse], cl
         let (partitions, of_partitions) = partitions(schema, keys, cluster.nodes);
         let (rows, of_rows) = rows(schema, values, mean_bytes);
         let (distribution, of_keys) = distribution(keys);
-        let columns = schema.described.iter().filter_map(|column| {
-            Some((column.name.clone(), generator(column, values.get(&column.name)?)?))
-        });
+        let columns = schema
+            .described
+            .iter()
+            .filter_map(|column| Some((column.name.clone(), generator(column, values.get(&column.name)?)?)));
         let data = TableData {
             table: schema.name.table.clone(),
             partitions,
@@ -177,7 +235,8 @@ fn create(schema: &TableSchema) -> String {
     let descends = schema.described.iter().any(|column| column.is_descending);
     let order = descends.then(|| format!("CLUSTERING ORDER BY ({})", order(schema)));
     let option = |(option, entries): (&String, &BTreeMap<String, String>)| {
-        let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{}: {}", text(key), text(value))).collect();
+        let entries: Vec<String> =
+            entries.iter().map(|(key, value)| format!("{}: {}", text(key), text(value))).collect();
         format!("{option} = {{{}}}", entries.join(", "))
     };
     let options: Vec<String> = order.into_iter().chain(schema.options.iter().map(option)).collect();
@@ -191,9 +250,8 @@ fn create(schema: &TableSchema) -> String {
 
 fn order(schema: &TableSchema) -> String {
     let clustering = schema.described.iter().filter(|column| matches!(column.kind, ColumnKind::Clustering(_)));
-    let one = |column: &ColumnSchema| {
-        format!("{} {}", name(&column.name), if column.is_descending { "DESC" } else { "ASC" })
-    };
+    let one =
+        |column: &ColumnSchema| format!("{} {}", name(&column.name), if column.is_descending { "DESC" } else { "ASC" });
     clustering.map(one).collect::<Vec<_>>().join(", ")
 }
 

@@ -95,9 +95,8 @@ mod tests {
         }
         let Some(Size::Histogram { sizes }) = size(&seen.bytes) else { panic!("{seen:?}") };
         assert_eq!(sizes.len() as u64, MOST_SIZES);
-        let mean_of = |sizes: &[(u64, f64)]| {
-            sizes.iter().map(|(size, weight)| *size as f64 * weight).sum::<f64>() / 2_000.0
-        };
+        let mean_of =
+            |sizes: &[(u64, f64)]| sizes.iter().map(|(size, weight)| *size as f64 * weight).sum::<f64>() / 2_000.0;
         assert!((mean_of(&sizes) / 1_000.5 - 1.0).abs() < 0.005, "{sizes:?}");
         assert!(seen.numbers.is_empty());
         let mut numbers = ValuesSeen::default();

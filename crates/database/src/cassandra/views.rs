@@ -400,9 +400,8 @@ mod tests {
             column("orders", "since", "static", -1, "int", "none"),
             column("items", "id", "regular", -1, "int", "none"),
         ];
-        let keyspace = |name: &str, stated: &[(&str, &str)]| {
-            row(&[("keyspace_name", said(name)), ("replication", map(stated))])
-        };
+        let keyspace =
+            |name: &str, stated: &[(&str, &str)]| row(&[("keyspace_name", said(name)), ("replication", map(stated))]);
         let copies = copies(&[
             keyspace("shop", &[("class", "NetworkTopologyStrategy"), ("dc1", "3"), ("dc2", "2")]),
             keyspace("passing", &[("class", "SimpleStrategy"), ("replication_factor", "3/1")]),
@@ -411,7 +410,10 @@ mod tests {
         let [found]: [TableSchema; 1] = schema(&tables, &columns, &copies).try_into().unwrap();
         assert_eq!(found.name.to_string(), "shop.orders");
         let counted = (found.partition_key, found.clustering, found.columns, found.copies);
-        assert_eq!((counted, found.key.as_slice()), ((2, 1, 2, Some(5)), &["shopper".to_owned(), "day".to_owned()][..]));
+        assert_eq!(
+            (counted, found.key.as_slice()),
+            ((2, 1, 2, Some(5)), &["shopper".to_owned(), "day".to_owned()][..])
+        );
         let described: Vec<(&str, &str, bool)> = found
             .described
             .iter()

@@ -118,40 +118,50 @@ fn table(name: &str, columns: &[(&str, &str, ColumnKind)]) -> TableSchema {
 fn tables() -> Vec<TableSchema> {
     let (key, first, second) = (PartitionKey(0), Clustering(0), Clustering(1));
     vec![
-        table("carts", &[
-            ("shopper", "uuid", key),
-            ("item", "int", first),
-            ("amount", "int", Regular),
-            ("note", "text", Regular),
-            ("tags", "set<text>", Regular),
-        ]),
-        table("orders", &[
-            ("shopper", "uuid", key),
-            ("placed", "timestamp", first),
-            ("id", "timeuuid", second),
-            ("lines", "list<text>", Regular),
-            ("total", "decimal", Regular),
-        ]),
-        table("stock", &[
-            ("item", "int", key),
-            ("about", "text", Regular),
-            ("pieces", "int", Regular),
-            ("title", "text", Regular),
-        ]),
-        table("history", &[
-            ("customer", "bigint", key),
-            ("viewed", "timestamp", first),
-            ("details", "blob", Regular),
-            ("device", "text", Regular),
-            ("position", "int", Regular),
-            ("title", "int", Regular),
-        ]),
-        table("bookmarks", &[
-            ("customer", "bigint", key),
-            ("title", "int", first),
-            ("changed", "timestamp", Regular),
-            ("position", "int", Regular),
-        ]),
+        table(
+            "carts",
+            &[
+                ("shopper", "uuid", key),
+                ("item", "int", first),
+                ("amount", "int", Regular),
+                ("note", "text", Regular),
+                ("tags", "set<text>", Regular),
+            ],
+        ),
+        table(
+            "orders",
+            &[
+                ("shopper", "uuid", key),
+                ("placed", "timestamp", first),
+                ("id", "timeuuid", second),
+                ("lines", "list<text>", Regular),
+                ("total", "decimal", Regular),
+            ],
+        ),
+        table(
+            "stock",
+            &[("item", "int", key), ("about", "text", Regular), ("pieces", "int", Regular), ("title", "text", Regular)],
+        ),
+        table(
+            "history",
+            &[
+                ("customer", "bigint", key),
+                ("viewed", "timestamp", first),
+                ("details", "blob", Regular),
+                ("device", "text", Regular),
+                ("position", "int", Regular),
+                ("title", "int", Regular),
+            ],
+        ),
+        table(
+            "bookmarks",
+            &[
+                ("customer", "bigint", key),
+                ("title", "int", first),
+                ("changed", "timestamp", Regular),
+                ("position", "int", Regular),
+            ],
+        ),
         table("titles", &[("title", "int", key), ("about", "text", Regular), ("name", "text", Regular)]),
     ]
 }
@@ -245,35 +255,44 @@ fn has(text: &str, all: &[&str]) {
 #[test]
 fn a_shops_statements_come_back_from_its_log() {
     let (text, cql) = comes_back("shop.toml", 1);
-    has(&text, &[
-        "[[workload]]\ncql = \"like-ours.cql\"\n",
-        "[workload.tables.stock]\npartitions = 1_000\ndistribution = \"uniform\"\n",
-        "# Keys: uniform; at most ",
-        "columns.note = { kind = \"bytes\", length = 30 }\n",
-        "columns.tags = { kind = \"collection\", size = 2, element = { kind = \"bytes\", length = 8 } }\n",
-        "columns.lines = { kind = \"collection\", size = 1, element = { kind = \"bytes\", length = 16 } }\n",
-        "limit = 5\n",
-        "ttl_s = 86_400\n",
-    ]);
-    has(&cql, &[
-        "CREATE TABLE orders (\n    shopper uuid,\n    placed timestamp,\n",
-        "    PRIMARY KEY (shopper, placed, id)\n) WITH CLUSTERING ORDER BY (placed DESC, id ASC)\n    AND compaction = {'class'",
-        "-- statement update_stock weight ",
-        " consistency quorum serial local_serial\n",
-    ]);
+    has(
+        &text,
+        &[
+            "[[workload]]\ncql = \"like-ours.cql\"\n",
+            "[workload.tables.stock]\npartitions = 1_000\ndistribution = \"uniform\"\n",
+            "# Keys: uniform; at most ",
+            "columns.note = { kind = \"bytes\", length = 30 }\n",
+            "columns.tags = { kind = \"collection\", size = 2, element = { kind = \"bytes\", length = 8 } }\n",
+            "columns.lines = { kind = \"collection\", size = 1, element = { kind = \"bytes\", length = 16 } }\n",
+            "limit = 5\n",
+            "ttl_s = 86_400\n",
+        ],
+    );
+    has(
+        &cql,
+        &[
+            "CREATE TABLE orders (\n    shopper uuid,\n    placed timestamp,\n",
+            "    PRIMARY KEY (shopper, placed, id)\n) WITH CLUSTERING ORDER BY (placed DESC, id ASC)\n    AND compaction = {'class'",
+            "-- statement update_stock weight ",
+            " consistency quorum serial local_serial\n",
+        ],
+    );
 }
 
 #[test]
 fn a_video_services_statements_come_back_from_its_log() {
     let (text, _) = comes_back("netflix-2012.toml", 2);
-    has(&text, &[
-        "limit = 20\n",
-        "in_keys = 8\n",
-        "# 10 rows of a range are an assumption",
-        "range_rows = 10\n",
-        "columns.details = { kind = \"bytes\", length = 800 }\n",
-        "columns.device = { kind = \"bytes\", length = 12 }\n",
-    ]);
+    has(
+        &text,
+        &[
+            "limit = 20\n",
+            "in_keys = 8\n",
+            "# 10 rows of a range are an assumption",
+            "range_rows = 10\n",
+            "columns.details = { kind = \"bytes\", length = 800 }\n",
+            "columns.device = { kind = \"bytes\", length = 12 }\n",
+        ],
+    );
 }
 
 #[test]
@@ -309,11 +328,14 @@ fn what_users_gave_is_in_no_file_and_what_is_missing_is_said_first() {
     assert!(cql.starts_with(&format!("-- {first}")), "{cql}");
     assert!(text.find(first).unwrap() < text.find("From iopslab profile").unwrap(), "{text}");
     assert!(report.find(first).unwrap() < report.find("No verdict").unwrap(), "{report}");
-    has(&cql, &[
-        "-- * 6.55 %: SELECT price(title) FROM stock WHERE item = ?",
-        "price is a function of your own",
-        "-- * 3.93 %: SELECT item FROM stock WHERE title = ?: it asks by title, which is not of the key",
-        "%: CREATE ROLE: it is none of a load",
-    ]);
+    has(
+        &cql,
+        &[
+            "-- * 6.55 %: SELECT price(title) FROM stock WHERE item = ?",
+            "price is a function of your own",
+            "-- * 3.93 %: SELECT item FROM stock WHERE title = ?: it asks by title, which is not of the key",
+            "%: CREATE ROLE: it is none of a load",
+        ],
+    );
     has(&report, &["Statements of the query log that own statements cannot have"]);
 }

@@ -116,33 +116,41 @@ mod tests {
             ("DELETE FROM t WHERE k = ee345678-e89b-12d3-a456-426614174000", "DELETE FROM t WHERE k = ?", &[None]),
             ("UPDATE t SET n = n - 1 WHERE k=0xcafe", "UPDATE t SET n = n - ? WHERE k=?", &[None, None]),
             ("UPDATE t SET n = n-1 WHERE k = ?", "UPDATE t SET n = n-? WHERE k = ?", &[None, Some(0)]),
-            ("UPDATE t SET a = {'x': [1, 2]}, b = null WHERE k = ?", "UPDATE t SET a = ?, b = null WHERE k = ?", &[
-                None,
-                Some(0),
-            ]),
-            ("UPDATE t SET a = {'x': ?}, b['y'] = true WHERE k = ?", "UPDATE t SET a = {?: ?}, b[?] = ? WHERE k = ?", &[
-                None,
-                Some(0),
-                None,
-                None,
-                Some(1),
-            ]),
-            ("SELECT a /* Jo */ FROM t -- asks\nWHERE k IN (1, ?)", "SELECT a FROM t WHERE k IN (?, ?)", &[
-                None,
-                Some(0),
-            ]),
-            ("INSERT INTO t (k, d) VALUES ($$it's$$, 1h30m) USING TTL 60", "INSERT INTO t (k, d) VALUES (?, ?) USING TTL 60", &[
-                None, None,
-            ]),
-            ("INSERT INTO t (k, s) VALUES (?, {1, 2}) USING TIMESTAMP 17", "INSERT INTO t (k, s) VALUES (?, ?) USING TIMESTAMP ?", &[
-                Some(0),
-                None,
-                None,
-            ]),
-            ("UPDATE t SET d = P3DT4H WHERE k = P2026-01-31 AND c = -1", "UPDATE t SET d = ? WHERE k = ? AND c = ?", &[
-                None, None, None,
-            ]),
-            ("SELECT p, d1 FROM t WHERE k = ABCDEFAB-abcd-abcd-abcd-abcdefabcdef", "SELECT p, d1 FROM t WHERE k = ?", &[None]),
+            (
+                "UPDATE t SET a = {'x': [1, 2]}, b = null WHERE k = ?",
+                "UPDATE t SET a = ?, b = null WHERE k = ?",
+                &[None, Some(0)],
+            ),
+            (
+                "UPDATE t SET a = {'x': ?}, b['y'] = true WHERE k = ?",
+                "UPDATE t SET a = {?: ?}, b[?] = ? WHERE k = ?",
+                &[None, Some(0), None, None, Some(1)],
+            ),
+            (
+                "SELECT a /* Jo */ FROM t -- asks\nWHERE k IN (1, ?)",
+                "SELECT a FROM t WHERE k IN (?, ?)",
+                &[None, Some(0)],
+            ),
+            (
+                "INSERT INTO t (k, d) VALUES ($$it's$$, 1h30m) USING TTL 60",
+                "INSERT INTO t (k, d) VALUES (?, ?) USING TTL 60",
+                &[None, None],
+            ),
+            (
+                "INSERT INTO t (k, s) VALUES (?, {1, 2}) USING TIMESTAMP 17",
+                "INSERT INTO t (k, s) VALUES (?, ?) USING TIMESTAMP ?",
+                &[Some(0), None, None],
+            ),
+            (
+                "UPDATE t SET d = P3DT4H WHERE k = P2026-01-31 AND c = -1",
+                "UPDATE t SET d = ? WHERE k = ? AND c = ?",
+                &[None, None, None],
+            ),
+            (
+                "SELECT p, d1 FROM t WHERE k = ABCDEFAB-abcd-abcd-abcd-abcdefabcdef",
+                "SELECT p, d1 FROM t WHERE k = ?",
+                &[None],
+            ),
             ("SELECT 'never ends", "", &[]),
         ];
         for (text, plain, markers) in cases {

@@ -305,22 +305,14 @@ mod tests {
             ("SELECT a FROM t WHERE k IN ? AND c IN (?, ?)", &["List(\"k\")", "t.c?", "t.c?"]),
             ("SELECT a FROM t WHERE token(k, l) > token(?, ?) LIMIT ?", &["Token", "Token", "Limit"]),
             ("SELECT a FROM t WHERE token(k) > ?", &["Token"]),
-            ("INSERT INTO carts (k, n, s) VALUES (?, now(), ?) USING TTL ? AND TIMESTAMP ?", &[
-                "carts.k",
-                "carts.s",
-                "Ttl",
-                "Timestamp",
-            ]),
-            ("UPDATE t USING TTL ? SET n = ?, m[?] = ?, s = s + ? WHERE k = ? IF n != ? AND m IN ?", &[
-                "Ttl",
-                "t.n",
-                "Element",
-                "Element",
-                "t.s",
-                "t.k?",
-                "t.n",
-                "List(\"m\")",
-            ]),
+            (
+                "INSERT INTO carts (k, n, s) VALUES (?, now(), ?) USING TTL ? AND TIMESTAMP ?",
+                &["carts.k", "carts.s", "Ttl", "Timestamp"],
+            ),
+            (
+                "UPDATE t USING TTL ? SET n = ?, m[?] = ?, s = s + ? WHERE k = ? IF n != ? AND m IN ?",
+                &["Ttl", "t.n", "Element", "Element", "t.s", "t.k?", "t.n", "List(\"m\")"],
+            ),
             ("DELETE FROM t WHERE k = 5 AND c <= 7", &["t.k?", "t.c?"]),
             ("BEGIN BATCH INSERT INTO a (k) VALUES (?); DELETE FROM b WHERE k = ? APPLY BATCH", &["a.k", "b.k?"]),
             ("INSERT INTO t (k, m) VALUES (:k, {'a': ?})", &["t.k", "Element", "Element"]),
@@ -346,12 +338,24 @@ mod tests {
             ("CREATE TABLE shop.carts (k int PRIMARY KEY)", "CREATE TABLE", "none of a load"),
             ("ALTER ROLE jo WITH PASSWORD = 'secret'", "ALTER ROLE", "none of a load"),
             ("TRUNCATE carts", "TRUNCATE CARTS", "none of a load"),
-            ("BEGIN BATCH DELETE FROM a.t WHERE k = 1; DELETE FROM b.t WHERE k = 1 APPLY BATCH", "BEGIN BATCH", "keyspaces"),
+            (
+                "BEGIN BATCH DELETE FROM a.t WHERE k = 1; DELETE FROM b.t WHERE k = 1 APPLY BATCH",
+                "BEGIN BATCH",
+                "keyspaces",
+            ),
             ("SELECT price(a) FROM t WHERE k = 'Jo'", "SELECT price(a) FROM t WHERE k = ?", "function of your own"),
             ("INSERT INTO t JSON '{\"k\": 1}'", "INSERT INTO t JSON ?", "does not follow"),
-            ("SELECT a FROM t WHERE k = ? AND (b, c) > (?, 'x')", "SELECT a FROM t WHERE k = ? AND (b, c) > (?, ?)", "follow"),
+            (
+                "SELECT a FROM t WHERE k = ? AND (b, c) > (?, 'x')",
+                "SELECT a FROM t WHERE k = ? AND (b, c) > (?, ?)",
+                "follow",
+            ),
             ("SELECT a FROM t WHERE m CONTAINS 'x'", "SELECT a FROM t WHERE m CONTAINS ?", "follow"),
-            ("SELECT a FROM t WHERE token(k) > ? AND token(k) <= ?", "SELECT a FROM t WHERE token(k) > ? AND token(k) <= ?", "follow"),
+            (
+                "SELECT a FROM t WHERE token(k) > ? AND token(k) <= ?",
+                "SELECT a FROM t WHERE token(k) > ? AND token(k) <= ?",
+                "follow",
+            ),
             ("SELECT 'never ends", "a text that never ends", "none of a load"),
         ] {
             let not = Logged::of(text).unwrap_err();
