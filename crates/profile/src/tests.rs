@@ -11,6 +11,7 @@ use super::*;
 mod hours;
 mod keys;
 mod lost;
+mod own;
 mod postgresql;
 
 const TODAY: &str = "r6i.2xlarge+gp3:500GiB:12000:500";

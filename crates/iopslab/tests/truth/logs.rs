@@ -272,7 +272,8 @@ fn a_shops_statements_come_back_from_its_log() {
         &cql,
         &[
             "CREATE TABLE orders (\n    shopper uuid,\n    placed timestamp,\n",
-            "    PRIMARY KEY (shopper, placed, id)\n) WITH CLUSTERING ORDER BY (placed DESC, id ASC)\n    AND compaction = {'class'",
+            "    PRIMARY KEY (shopper, placed, id)\n) WITH CLUSTERING ORDER BY (placed DESC, id ASC)\n",
+            "\n    AND compaction = {'class': 'LeveledCompactionStrategy'};\n",
             "-- statement update_stock weight ",
             " consistency quorum serial local_serial\n",
         ],

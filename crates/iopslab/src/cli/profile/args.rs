@@ -71,11 +71,11 @@ pub struct ProfileArgs {
     /// With --ssh: iopslab for aarch64 machines, where this program is not one
     #[arg(long, value_name = "FILE", requires = "ssh")]
     pub(super) binary_aarch64: Option<String>,
-    /// A full query log of its nodes, or requests as JSON Lines, copied here: which keys are asked for how often, and by
+    /// A full query log of its nodes, or requests as JSON Lines, copied here: how often each key is asked for, and by
     /// which statements
     #[arg(long, value_name = "PATH")]
     pub(super) query_log: Option<PathBuf>,
-    /// Write an experiment that resembles what was seen; with --query-log its statements, too, as NAME.cql beside it
+    /// Write an experiment that resembles what was seen; with --query-log its statements, too: NAME.cql beside it
     #[arg(long, value_name = "FILE", requires = "instance")]
     pub(super) out: Option<PathBuf>,
     /// Replace a file that is there
