@@ -16,8 +16,26 @@ pub const NEARLY_ALL: f64 = 0.95;
 const RANGE_ROWS: u64 = 10;
 /// Keys of a list of `IN ?` that an experiment takes.
 const MOST_LISTED: u32 = 1_000;
-/// Types of a clustering column whose values grow from row to row as they are usually made, each by itself.
-const GROWING: [&str; 8] = ["bigint", "int", "smallint", "time", "timestamp", "timeuuid", "tinyint", "varint"];
+/// Types of a clustering column whose values grow from row to row as they are usually made.
+const GROWING: [&str; 17] = [
+    "ascii",
+    "bigint",
+    "blob",
+    "date",
+    "decimal",
+    "double",
+    "float",
+    "inet",
+    "int",
+    "smallint",
+    "text",
+    "time",
+    "timestamp",
+    "timeuuid",
+    "tinyint",
+    "varchar",
+    "varint",
+];
 /// Words of types that every server has (`CQL3Type.Native`), and those of types of several.
 const TYPES: [&str; 27] = [
     "ascii",

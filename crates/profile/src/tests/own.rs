@@ -42,7 +42,7 @@ fn with(statements: Vec<StatementSeen>) -> Profile {
             vec![
                 column("id", "uuid", PartitionKey(0)),
                 column("placed", "timestamp", Clustering(0)),
-                column("Note", "text", Clustering(1)),
+                column("Note", "uuid", Clustering(1)),
                 column("order", "int", Static),
                 column("lines", "list<frozen<tuple<int, text>>>", Regular),
             ],
@@ -89,7 +89,7 @@ fn what_a_file_cannot_have_has_its_reason() {
             "SELECT * FROM orders WHERE id = ? AND placed = ? AND \"Note\" > ? AND \"Note\" <= ?",
             "one",
             5,
-            Some("its range has two ends of Note (text)"),
+            Some("its range has two ends of Note (uuid)"),
         ),
         ("SELECT * FROM days WHERE day IN ? AND shard = ?", "one", 5, Some("IN by day, a part of the partition key")),
         ("SELECT * FROM people WHERE id = ?", "one", 5, Some("people.home is of a type of your own")),
@@ -143,7 +143,7 @@ fn tables_are_those_of_the_schema_with_what_one_node_has_of_them() {
     let expected = "CREATE TABLE orders (
     id uuid,
     placed timestamp,
-    \"Note\" text,
+    \"Note\" uuid,
     \"order\" int static,
     lines list<frozen<tuple<int, text>>>,
     PRIMARY KEY (id, placed, \"Note\")
@@ -156,8 +156,8 @@ SELECT * FROM orders WHERE id = ? LIMIT ?;
     let data = &own.tables[0].0;
     // The one of three nodes that was read estimates a million, each of which two nodes have.
     assert_eq!((data.table.as_str(), data.partitions), ("orders", 2_000_000));
-    // 2,000 bytes in the mean partition; a row has 64 and twice 100, of which nothing was seen.
-    assert_eq!(data.rows, statements::Size::fixed(8));
+    // 2,000 bytes in the mean partition; a row has 64, and 100 of lines, of which nothing was seen.
+    assert_eq!(data.rows, statements::Size::fixed(12));
     assert_eq!(own.statements[0].1.limit, Some(20));
     assert!(!profile.unknown.iter().any(|unknown| matches!(unknown, Unknown::Rows(_))), "{:?}", profile.unknown);
 }
