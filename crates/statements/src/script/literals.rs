@@ -48,7 +48,7 @@ fn value(words: &[Token<'_>], at: usize) -> Option<usize> {
         Kind::Number => Some(joined(words, at)),
         Kind::Word if is_uuid(&words[at..at + joined(words, at)]) => Some(joined(words, at)),
         Kind::Word if is_after_symbol && token.is_any(&WORDS) => Some(1),
-        Kind::Word if is_after_symbol && is_duration(token.text) => Some(joined(words, at)),
+        Kind::Word if is_after_symbol && is_duration(&words[at..at + joined(words, at)]) => Some(joined(words, at)),
         Kind::Symbol('-') if is_after_symbol && words.get(at + 1)?.kind == Kind::Number => {
             Some(1 + joined(words, at + 1))
         }
@@ -73,12 +73,13 @@ fn is_uuid(words: &[Token<'_>]) -> bool {
     text.len() == 36 && text.bytes().enumerate().all(is_so)
 }
 
-/// `P1Y2M` and the like, as ISO 8601 has them; `1y2mo` begins as a number does.
-fn is_duration(word: &str) -> bool {
-    let mut letters = word.chars();
-    letters.next().is_some_and(|first| first.eq_ignore_ascii_case(&'p'))
-        && letters.all(|letter| letter.is_ascii_digit() || "YMWDTHSymwdths".contains(letter))
-        && word.contains(|letter: char| letter.is_ascii_digit())
+/// `P1Y2M` and `P2026-01-31`, as ISO 8601 has durations; a `p99` is none. `1y2mo` begins as a number does.
+fn is_duration(words: &[Token<'_>]) -> bool {
+    let text: String = words.iter().map(|word| word.text).collect();
+    let Some(rest) = text.strip_prefix('P') else { return false };
+    let has_units = rest.contains(|letter| "YMWDHS".contains(letter)) || rest.matches('-').count() == 2;
+    let is_part = |letter: char| letter.is_ascii_digit() || "YMWDTHS-".contains(letter);
+    has_units && rest.chars().all(is_part) && rest.contains(|letter: char| letter.is_ascii_digit())
 }
 
 /// How many tokens a collection has in which no marker stands.
@@ -147,8 +148,8 @@ mod tests {
                 &[None, None, None],
             ),
             (
-                "SELECT p, d1 FROM t WHERE k = ABCDEFAB-abcd-abcd-abcd-abcdefabcdef",
-                "SELECT p, d1 FROM t WHERE k = ?",
+                "SELECT P99, p1d FROM t WHERE k = ABCDEFAB-abcd-abcd-abcd-abcdefabcdef",
+                "SELECT P99, p1d FROM t WHERE k = ?",
                 &[None],
             ),
             ("SELECT 'never ends", "", &[]),
