@@ -77,7 +77,7 @@ fn is_uuid(words: &[Token<'_>]) -> bool {
 fn is_duration(words: &[Token<'_>]) -> bool {
     let text: String = words.iter().map(|word| word.text).collect();
     let Some(rest) = text.strip_prefix('P') else { return false };
-    let has_units = rest.contains(|letter| "YMWDHS".contains(letter)) || rest.matches('-').count() == 2;
+    let has_units = rest.contains(|letter: char| "YMWDHS".contains(letter)) || rest.matches('-').count() == 2;
     let is_part = |letter: char| letter.is_ascii_digit() || "YMWDTHS-".contains(letter);
     has_units && rest.chars().all(is_part) && rest.contains(|letter: char| letter.is_ascii_digit())
 }
