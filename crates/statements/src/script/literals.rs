@@ -45,6 +45,8 @@ fn value(words: &[Token<'_>], at: usize) -> Option<usize> {
     match token.kind {
         Kind::Text => Some(1),
         Kind::Number if before.is_some_and(|before| before.is_any(&AMOUNTS)) => None,
+        // `COUNT(1)` counts what `COUNT(*)` counts.
+        Kind::Number if at >= 2 && words[at - 2].is("COUNT") => None,
         Kind::Number => Some(joined(words, at)),
         Kind::Word if is_uuid(&words[at..at + joined(words, at)]) => Some(joined(words, at)),
         Kind::Word if is_after_symbol && token.is_any(&WORDS) => Some(1),
@@ -106,7 +108,7 @@ mod tests {
     #[test]
     fn values_become_markers_and_the_own_markers_keep_their_numbers() {
         type Case = (&'static str, &'static str, &'static [Option<usize>]);
-        let cases: [Case; 14] = [
+        let cases: [Case; 15] = [
             ("SELECT a FROM t WHERE k = ? LIMIT 10", "SELECT a FROM t WHERE k = ? LIMIT 10", &[Some(0)]),
             ("SELECT a FROM t WHERE k = 'Jo''s' AND c > ?", "SELECT a FROM t WHERE k = ? AND c > ?", &[None, Some(0)]),
             (
@@ -152,6 +154,7 @@ mod tests {
                 "SELECT P99, p1d FROM t WHERE k = ?",
                 &[None],
             ),
+            ("SELECT count(1) FROM t", "SELECT count(1) FROM t", &[]),
             ("SELECT 'never ends", "", &[]),
         ];
         for (text, plain, markers) in cases {

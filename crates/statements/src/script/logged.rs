@@ -216,15 +216,18 @@ fn of_markers(tokens: &[Token<'_>], slots: &[Slot]) -> Option<Vec<MarkerOf>> {
             _ => {}
         }
     }
-    for at in 0..found.len() {
-        let is_lower = |other: usize| slots[other].operator == Operator::Greater && slots[other].part == slots[at].part;
-        let has_lower = (0..found.len()).any(|other| is_lower(other) && found[other] == found[at]);
-        if slots[at].operator != Operator::Less || !has_lower {
-            continue;
-        }
+    let is_end = |at: &usize| {
+        let is_lower = |other: usize| {
+            let is_same = slots[other].part == slots[*at].part && found[other] == found[*at];
+            is_same && slots[other].operator == Operator::Greater
+        };
+        slots[*at].operator == Operator::Less && (0..found.len()).any(is_lower)
+    };
+    let ends: Vec<usize> = (0..found.len()).filter(is_end).collect();
+    for end in ends {
         // A range of tokens would be empty at times.
-        let MarkerOf::Column { name, .. } = &found[at] else { return None };
-        found[at] = MarkerOf::RangeEnd(name.clone());
+        let MarkerOf::Column { name, .. } = &found[end] else { return None };
+        found[end] = MarkerOf::RangeEnd(name.clone());
     }
     Some(found)
 }
