@@ -46,7 +46,7 @@ fn value(words: &[Token<'_>], at: usize) -> Option<usize> {
         Kind::Text => Some(1),
         Kind::Number if before.is_some_and(|before| before.is_any(&AMOUNTS)) => None,
         // `COUNT(1)` counts what `COUNT(*)` counts.
-        Kind::Number if at >= 2 && words[at - 2].is("COUNT") => None,
+        Kind::Number if at >= 2 && words[at - 2].is("COUNT") && words[at - 1].is_symbol('(') => None,
         Kind::Number => Some(joined(words, at)),
         Kind::Word if is_uuid(&words[at..at + joined(words, at)]) => Some(joined(words, at)),
         Kind::Word if is_after_symbol && token.is_any(&WORDS) => Some(1),
@@ -154,7 +154,7 @@ mod tests {
                 "SELECT P99, p1d FROM t WHERE k = ?",
                 &[None],
             ),
-            ("SELECT count(1) FROM t", "SELECT count(1) FROM t", &[]),
+            ("SELECT count(1) FROM t WHERE count = 7", "SELECT count(1) FROM t WHERE count = ?", &[None]),
             ("SELECT 'never ends", "", &[]),
         ];
         for (text, plain, markers) in cases {
