@@ -467,6 +467,10 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
         (&["--out", "new.toml"], "--instance"),
         (&[today.as_slice(), &["--out", "there.toml"]].concat(), "there.toml is there already"),
         (&[today.as_slice(), &["--out", "new.toml", "--query-log", "x"]].concat(), "new.cql is there already"),
+        (
+            &[today.as_slice(), &["--out", "asked.cql", "--query-log", "x"]].concat(),
+            "asked.cql is what the file of statements beside it would be called",
+        ),
         (&["--minutes", "0"], "expected minutes, 0.05 to 10080"),
         (&["--data", "/data"], "--ssh"),
         (&["--ssh", "db1,db1"], "--ssh names db1 twice"),

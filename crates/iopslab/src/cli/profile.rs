@@ -43,7 +43,12 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
         init::is_free(out, args.force)?;
         // Where a log shows statements they are written beside it.
         if args.query_log.is_some() {
-            init::is_free(&beside(out, &format!("{}.cql", init::name(out))), args.force)?;
+            let own = beside(out, &format!("{}.cql", init::name(out)));
+            if own == *out {
+                let message = format!("{} is what the file of statements beside it would be called", out.display());
+                return Err(Failure::input(message).help("end --out with .toml"));
+            }
+            init::is_free(&own, args.force)?;
         }
     }
     let dbname = args.dbname()?;
