@@ -46,7 +46,7 @@ pub use logged::{LeftOut, NEARLY_ALL, OwnStatement, OwnUse, StatementSeen};
 pub use own_tables::OwnTable;
 pub use reading::{
     CacheCounts, Cluster, ColumnKind, ColumnSchema, CountedBy, NodeReading, NodeSeen, NotRead, Operations, TableName,
-    TableReading, TableSchema,
+    TableReading, TableSchema, TypeSchema,
 };
 pub use unknown::Unknown;
 pub use values::ValuesSeen;

@@ -7,7 +7,7 @@ use workload::skew::Skew;
 
 use crate::keys::{PartitionsAsked, TableKeys, table_keys};
 use crate::logged::{OwnUse, StatementSeen, own_use};
-use crate::own_tables::{OwnTable, own_tables};
+use crate::own_tables::{OwnTable, own_tables, own_types};
 use crate::reading::{Cluster, NodeSeen, TableName};
 use crate::workload::TableUse;
 
@@ -39,7 +39,9 @@ pub struct LogUse {
     pub calls_per_s: BTreeMap<String, f64>,
     /// What a file of statements can have of it.
     pub own: OwnUse,
-    /// The tables that such a file creates.
+    /// The types that such a file creates: `CREATE TYPE` of each.
+    pub own_types: Vec<String>,
+    /// The tables that it creates.
     pub own_tables: Vec<OwnTable>,
 }
 
@@ -72,5 +74,6 @@ pub(crate) fn log_use(log: &LogSeen, used: &[TableUse], cluster: &Cluster, nodes
     let calls_per_s = calls.into_iter().filter_map(per_s).collect();
     let own = own_use(&log.statements, cluster);
     let own_tables = own_tables(&own, &tables, used, cluster);
-    LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s, own, own_tables }
+    let own_types = own_types(&own, cluster);
+    LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s, own, own_types, own_tables }
 }

@@ -7,7 +7,7 @@ use experiment::Consistency;
 use serde::Serialize;
 use statements::{Effect, Logged, MOST_STATEMENTS, MarkerOf, NotOwn, Script, SerialConsistency, StatementData};
 
-use crate::reading::{Cluster, ColumnKind, TableSchema};
+use crate::reading::{Cluster, ColumnKind, TableSchema, TypeSchema};
 use crate::values::{ValuesSeen, median};
 
 /// With less of the requests a file says first that it is not all of them.
@@ -272,12 +272,28 @@ fn place(cluster: &Cluster, keyspace: Option<&String>, name: &str) -> Result<usi
     if table.described.is_empty() {
         return Err(format!("the columns of {name} were not read"));
     }
-    let is_known = |word: &str| word.is_empty() || TYPES.contains(&word) || word.bytes().all(|b| b.is_ascii_digit());
-    let is_strange = |cql_type: &str| !cql_type.split(['<', '>', ',', ' ']).all(is_known);
-    match table.described.iter().find(|column| is_strange(&column.cql_type)) {
-        Some(column) => Err(format!("{name}.{} is of a type of your own, which is not read", column.name)),
+    let is_known = |word: &str| {
+        let of_users = || own_type(cluster, word).is_some_and(|own| own.keyspace == table.name.keyspace);
+        TYPES.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()) || of_users()
+    };
+    match table.described.iter().find(|column| !words(&column.cql_type).all(is_known)) {
+        Some(column) => {
+            let why = "is of a type that was not read, or that several keyspaces have";
+            Err(format!("{name}.{} {why}: {}", column.name, column.cql_type))
+        }
         None => Ok(place),
     }
+}
+
+/// The words of a type: of `map<text, int>` three.
+pub(crate) fn words(cql_type: &str) -> impl Iterator<Item = &str> {
+    cql_type.split(['<', '>', ',', ' ']).filter(|word| !word.is_empty())
+}
+
+/// The one type of the user's own that has this name.
+pub(crate) fn own_type<'a>(cluster: &'a Cluster, name: &str) -> Option<&'a TypeSchema> {
+    let mut found = cluster.types.iter().filter(|own| own.name == name);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// What a marker asks for; `given`: the usual number of those that it had.

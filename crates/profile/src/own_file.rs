@@ -42,8 +42,8 @@ fn text(log: &LogUse) -> String {
          stood in a text.",
     );
     text.extend(left_out(own).iter().map(|line| comment(line)));
-    for table in &log.own_tables {
-        text += &format!("\n{};\n", table.create);
+    for create in log.own_types.iter().chain(log.own_tables.iter().map(|table| &table.create)) {
+        text += &format!("\n{create};\n");
     }
     for one in &own.statements {
         text += &format!("\n-- statement {} weight {}", one.name, one.requests);

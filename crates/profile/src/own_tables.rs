@@ -8,8 +8,8 @@ use serde::Serialize;
 use statements::{Generator, Population, Size, TableData, USUAL_TEXT_BYTES, quoted};
 
 use crate::keys::TableKeys;
-use crate::logged::OwnUse;
-use crate::reading::{Cluster, ColumnKind, ColumnSchema, TableName, TableSchema};
+use crate::logged::{OwnUse, own_type, words};
+use crate::reading::{Cluster, ColumnKind, ColumnSchema, TableName, TableSchema, TypeSchema};
 use crate::values::{ValuesSeen, mean, size};
 use crate::workload::TableUse;
 
@@ -130,6 +130,33 @@ pub(crate) fn own_tables(own: &OwnUse, keys: &[TableKeys], used: &[TableUse], cl
     tables
 }
 
+/// `CREATE TYPE` of each type that these tables need, those that others have in them first.
+pub(crate) fn own_types(own: &OwnUse, cluster: &Cluster) -> Vec<String> {
+    let of_words = |cql_type: &str| words(cql_type).filter_map(|word| own_type(cluster, word)).collect::<Vec<_>>();
+    let columns = own.tables.keys().flat_map(|place| &cluster.tables[*place].described);
+    let mut needed: Vec<&TypeSchema> = columns.flat_map(|column| of_words(&column.cql_type)).collect();
+    let mut at = 0;
+    while let Some(own) = needed.get(at) {
+        let within: Vec<&TypeSchema> = own.fields.iter().flat_map(|(_, cql_type)| of_words(cql_type)).collect();
+        let known = |other: &&TypeSchema| !needed.contains(other);
+        let more: Vec<&TypeSchema> = within.into_iter().filter(known).collect();
+        needed.extend(more);
+        at += 1;
+    }
+    let mut ordered: Vec<String> = Vec::new();
+    while !needed.is_empty() {
+        let waits = |own: &&TypeSchema| {
+            let mut within = own.fields.iter().flat_map(|(_, cql_type)| of_words(cql_type));
+            within.any(|other| needed.contains(&other))
+        };
+        // No server has types that need each other.
+        let next = *needed.iter().find(|own| !waits(own)).unwrap_or(&needed[0]);
+        needed.retain(|other| *other != next);
+        ordered.push(create_type(next));
+    }
+    ordered
+}
+
 /// Partitions that one node has.
 fn partitions(schema: &TableSchema, keys: Option<&TableKeys>, nodes: u32) -> (u64, String) {
     let nodes = nodes.max(1);
@@ -220,6 +247,11 @@ fn name(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     if is_plain && !RESERVED.contains(&name) { name.to_owned() } else { quoted(name) }
+}
+
+fn create_type(own: &TypeSchema) -> String {
+    let fields: Vec<String> = own.fields.iter().map(|(field, of)| format!("    {} {of}", name(field))).collect();
+    format!("CREATE TYPE {} (\n{}\n)", name(&own.name), fields.join(",\n"))
 }
 
 /// `CREATE TABLE` as the schema has it.

@@ -211,6 +211,17 @@ pub struct TableSchema {
     pub copies: Option<u32>,
 }
 
+/// A type of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TypeSchema {
+    /// Its keyspace.
+    pub keyspace: String,
+    /// Its own name.
+    pub name: String,
+    /// Its fields in their order, each with its type as the server writes it.
+    pub fields: Vec<(String, String)>,
+}
+
 impl TableSchema {
     /// A column by its name.
     pub fn column(&self, name: &str) -> Option<&ColumnSchema> {
@@ -255,6 +266,8 @@ pub struct Cluster {
     pub nodes: u32,
     /// Its tables, without those of the system.
     pub tables: Vec<TableSchema>,
+    /// Types of the user's own; of PostgreSQL they are not read.
+    pub types: Vec<TypeSchema>,
     /// Some settings in force on the first node.
     pub settings: BTreeMap<String, String>,
     /// What could not be read of it.

@@ -111,6 +111,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
             version: "5.0.9".to_owned(),
             nodes: 3,
             tables: vec![schema],
+            types: Vec::new(),
             settings: BTreeMap::from([("concurrent_reads".to_owned(), "32".to_owned())]),
             not_read: vec![NotRead { what: "rows_per_read".to_owned(), why: "no such\ntable".to_owned() }],
         },

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use experiment::Access;
 use profile::{
     CacheCounts, Cluster, ColumnKind, ColumnSchema, CountedBy, NodeReading, NotRead, Operations, TableName,
-    TableReading, TableSchema,
+    TableReading, TableSchema, TypeSchema,
 };
 use scylla::value::CqlValue;
 
@@ -170,6 +170,10 @@ impl NodeViews {
             "SELECT keyspace_name, replication FROM system_schema.keyspaces",
         );
         let copies = copies(&keyspaces.unwrap_or_default());
+        let types = look.rows_if_any(
+            "types of the users' own",
+            "SELECT keyspace_name, type_name, field_names, field_types FROM system_schema.types",
+        );
         let settings = look.rows_if_any("settings in force", "SELECT name, value FROM system_views.settings");
         let setting = |row: &ViewRow| {
             let name = text(row, "name").filter(|name| SETTINGS.contains(name))?;
@@ -181,6 +185,7 @@ impl NodeViews {
             version: of_local("release_version").unwrap_or_default(),
             nodes: peers.len() as u32 + 1,
             tables: schema(&tables.unwrap_or_default(), &columns.unwrap_or_default(), &copies),
+            types: types.iter().flatten().filter_map(own_type).collect(),
             settings: settings.iter().flatten().filter_map(setting).collect(),
             not_read: look.not_read,
         })
@@ -271,6 +276,18 @@ fn copies(keyspaces: &[ViewRow]) -> BTreeMap<String, u32> {
         Some((text(row, "keyspace_name")?.to_owned(), sum)).filter(|(_, sum)| *sum > 0)
     };
     keyspaces.iter().filter_map(of).collect()
+}
+
+/// A type of the user's own.
+fn own_type(row: &ViewRow) -> Option<TypeSchema> {
+    let texts = |column: &str| -> Option<Vec<String>> {
+        row.get(column)?.as_list()?.iter().map(|one| one.as_text().cloned()).collect()
+    };
+    Some(TypeSchema {
+        keyspace: text(row, "keyspace_name")?.to_owned(),
+        name: text(row, "type_name")?.to_owned(),
+        fields: texts("field_names")?.into_iter().zip(texts("field_types")?).collect(),
+    })
 }
 
 /// A column, and the table that it is of.
@@ -430,6 +447,17 @@ mod tests {
         assert_eq!(found.compaction.as_deref(), Some("LeveledCompactionStrategy"));
         assert_eq!((found.chunk_kib, found.compressor.as_deref()), (Some(16.0), Some("LZ4Compressor")));
         assert_eq!(found.options["compression"]["chunk_length_in_kb"], "16");
+        let texts = |all: &[&str]| CqlValue::List(all.iter().map(|one| said(one)).collect());
+        let of_type = row(&[
+            ("keyspace_name", said("shop")),
+            ("type_name", said("address")),
+            ("field_names", texts(&["street", "zip"])),
+            ("field_types", texts(&["text", "int"])),
+        ]);
+        let address = own_type(&of_type).unwrap();
+        assert_eq!((address.keyspace.as_str(), address.name.as_str()), ("shop", "address"));
+        let fields = [("street", "text"), ("zip", "int")].map(|(name, of)| (name.to_owned(), of.to_owned()));
+        assert_eq!(address.fields, fields);
     }
 
     #[test]

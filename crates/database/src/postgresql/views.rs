@@ -230,6 +230,7 @@ impl ServerViews {
                 version: format!("PostgreSQL {}", name(1)),
                 nodes: 1,
                 tables: schema.iter().filter_map(table).collect(),
+                types: Vec::new(),
                 settings: settings.iter().filter_map(setting).collect(),
                 not_read: std::mem::take(&mut look.not_read),
             })

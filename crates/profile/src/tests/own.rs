@@ -57,8 +57,20 @@ fn with(statements: Vec<StatementSeen>) -> Profile {
             ],
         ),
         table("shop", "people", vec![column("id", "uuid", PartitionKey(0)), column("home", "address", Regular)]),
+        table("shop", "strange", vec![column("id", "uuid", PartitionKey(0)), column("at", "frozen<place>", Regular)]),
         table("other", "orders", vec![column("id", "uuid", PartitionKey(0))]),
         table("shop", "unread", Vec::new()),
+    ];
+    let own_type = |keyspace: &str, name: &str, fields: &[(&str, &str)]| TypeSchema {
+        keyspace: keyspace.to_owned(),
+        name: name.to_owned(),
+        fields: fields.iter().map(|(field, of)| ((*field).to_owned(), (*of).to_owned())).collect(),
+    };
+    seen.cluster.types = vec![
+        own_type("shop", "address", &[("street", "text"), ("zip", "frozen<code>"), ("Old", "list<frozen<code>>")]),
+        own_type("shop", "code", &[("digits", "text")]),
+        own_type("shop", "place", &[("x", "int")]),
+        own_type("other", "place", &[("y", "int")]),
     ];
     let tables = BTreeMap::from([(orders(), PartitionsAsked { each: vec![(5, 2)], without_key: 0 })]);
     let log = LogSeen { path: "/logs/fql".to_owned(), seconds: 300.0, lost: Vec::new(), statements, tables };
@@ -92,7 +104,9 @@ fn what_a_file_cannot_have_has_its_reason() {
             Some("its range has two ends of Note (uuid)"),
         ),
         ("SELECT * FROM days WHERE day IN ? AND shard = ?", "one", 5, Some("IN by day, a part of the partition key")),
-        ("SELECT * FROM people WHERE id = ?", "one", 5, Some("people.home is of a type of your own")),
+        ("UPDATE people SET home.street = ? WHERE id = ?", "one", 5, Some("does not follow from its text")),
+        ("SELECT home FROM people WHERE id = ?", "one", 5, None),
+        ("SELECT * FROM strange WHERE id = ?", "one", 5, Some("strange.at is of a type that was not read, or that")),
         ("SELECT * FROM unread WHERE id = ?", "one", 5, Some("the columns of unread were not read")),
         ("SELECT * FROM system.local", "one", 5, Some("local is none of the tables that were read")),
         ("USE shop", "one", 5, Some("it is none of a load")),
@@ -160,4 +174,24 @@ SELECT * FROM orders WHERE id = ? LIMIT ?;
     assert_eq!(data.rows, statements::Size::fixed(12));
     assert_eq!(own.statements[0].1.limit, Some(20));
     assert!(!profile.unknown.iter().any(|unknown| matches!(unknown, Unknown::Rows(_))), "{:?}", profile.unknown);
+}
+
+#[test]
+fn types_are_created_before_what_needs_them() {
+    let profile = with(vec![asked(7, "INSERT INTO people (id, home) VALUES (?, ?)", "one", 5)]);
+    let draft = drafted(&profile, "like-ours", 2.0).unwrap();
+    let text = draft.own.unwrap().text;
+    let expected = "
+CREATE TYPE code (
+    digits text
+);
+
+CREATE TYPE address (
+    street text,
+    zip frozen<code>,
+    \"Old\" list<frozen<code>>
+);
+
+CREATE TABLE people (";
+    assert!(text.contains(expected), "{text}");
 }
