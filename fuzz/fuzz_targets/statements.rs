@@ -1,5 +1,5 @@
-//! Any text is read as a file of CQL, as one of SQL, as a user profile of cassandra-stress, and as a statement of a log,
-//! or refused with a reason at a place of it; none panics.
+//! Any text is read as a file of CQL, as one of SQL, as a user profile of cassandra-stress, and as a statement of a
+//! log, or refused with a reason at a place of it; none panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
