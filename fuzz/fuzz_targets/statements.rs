@@ -1,9 +1,9 @@
-//! Any text is read as a file of CQL, as one of SQL, and as a user profile of cassandra-stress, or refused with a
-//! reason at a place of it; none panics.
+//! Any text is read as a file of CQL, as one of SQL, as a user profile of cassandra-stress, and as a statement of a
+//! log, or refused with a reason at a place of it; none panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use statements::{Script, parse_stress, stress_operations};
+use statements::{Logged, Script, parse_stress, stress_operations};
 
 const LEVELS: &[&str] = &["one", "quorum"];
 
@@ -43,9 +43,18 @@ fn sql(text: &str) {
     }
 }
 
+/// As a statement of a log.
+fn logged(text: &str) {
+    match Logged::of(text) {
+        Ok(logged) => assert!(logged.text.matches('?').count() >= logged.markers.len()),
+        Err(not) => assert!(!not.what.is_empty() && !not.why.is_empty()),
+    }
+}
+
 fuzz_target!(|text: &str| {
     profile(text);
     sql(text);
+    logged(text);
     match Script::parse(text, LEVELS) {
         Ok(script) => {
             for statement in &script.statements {

@@ -14,6 +14,7 @@
 //!   there are: so the file states how many these stand for, and has page caches of the size that misses as often.
 
 mod origins;
+mod own;
 
 use catalog::{Catalog, ClusterRequest, GIB};
 use product::{Lack, Product, Settings};
@@ -27,7 +28,8 @@ use crate::typed_number::grouped_by;
 use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
 pub use origins::{Origins, RecordShape};
-use origins::{comment, keys};
+use origins::{comment, grouped, keys};
+pub use own::OwnDraft;
 
 /// What a draft is made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +64,8 @@ pub struct Draft {
     pub record: RecordShape,
     /// How keys are chosen; `None`: it is not known, and zipfian ones are assumed.
     pub keys: Option<Distribution>,
+    /// Statements of one's own; `None`: the operations of YCSB, by `record`, `keys` and `read_share`.
+    pub own: Option<OwnDraft>,
     /// Where its figures come from.
     pub origins: Origins,
 }
@@ -143,7 +147,7 @@ pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
         text += &checkpoints(draft, i == 0);
     }
     text += &variant(draft, &names);
-    text += &workload_and_load(draft);
+    text += &workload_and_load(draft, &model);
     text += &objective(draft, &model);
     text += &local(draft, &model);
     text
@@ -219,6 +223,12 @@ fn dataset(draft: &Draft, model: &Model) -> String {
         ),
         _ => format!("# {} on a node, divided by scale: {} {here}.\n", bytes(draft.data_bytes), bytes(local)),
     };
+    if draft.own.is_some() {
+        return format!(
+            "\n# Loaded once, and restored before every trial: the tables of [[workload]].\n{copies}{why}{}",
+            comment(&draft.origins.dataset)
+        );
+    }
     let RecordShape { fields, field_length } = draft.record;
     let record = match draft.record == RecordShape::default() && draft.origins.dataset.is_empty() {
         true => "fields = 10\nfield_length = 100             # bytes: records of 1 kB. State what your rows are like"
@@ -322,9 +332,17 @@ const OF_CLUSTER: &str = "# A node of a cluster of N does more than an N-th of w
                           replicas that a read\n# waits for + update x copies) / N. nodes = N in each configuration \
                           measures the cluster itself.\n";
 
-fn workload_and_load(draft: &Draft) -> String {
+/// What is asked: the operations of YCSB, or statements of one's own.
+fn workload(draft: &Draft, model: &Model) -> String {
     let read = (draft.read_share * 1e4).round() / 1e4;
     let update = ((1.0 - read) * 1e4).round() / 1e4;
+    match &draft.own {
+        Some(own) => own::workload(own, model.reduced_to),
+        None => format!("[[workload]]\nname = \"production\"\nread = {read}\nupdate = {update}\n{}", keys(draft.keys)),
+    }
+}
+
+fn workload_and_load(draft: &Draft, model: &Model) -> String {
     let level = match draft.load {
         LoadLevel::Concurrency(n) => format!(
             "# Requests in flight on {}. Latency follows from it; \
@@ -344,11 +362,7 @@ fn workload_and_load(draft: &Draft) -> String {
     let of_cluster = if is_alone { OF_CLUSTER } else { "" };
     format!(
         "
-{}[[workload]]
-name = \"production\"
-read = {read}
-update = {update}
-{}
+{}{}
 {}{of_cluster}[load]
 {level}
 warmup_s = 20
@@ -358,7 +372,7 @@ repetitions = {REPETITIONS_MIN}
 seed = 1
 ",
         comment(&draft.origins.workload),
-        keys(draft.keys),
+        workload(draft, model),
         comment(&draft.origins.load)
     )
 }
@@ -422,7 +436,8 @@ scale = {}
         model.vcpus / model.scale,
         model.scale
     );
-    let is_skewed = !matches!(draft.keys, Some(Distribution::Uniform));
+    // How often rows of one's own miss cannot be computed beforehand.
+    let is_skewed = draft.own.is_none() && !matches!(draft.keys, Some(Distribution::Uniform));
     if is_skewed && (model.scale > 1.0 || model.reduced_to.is_some()) {
         text += "# Some keys are far more popular than others, and then the same share of fewer records misses more \
                  often. With\n# this a page cache has the size that misses as often as that of your machine; without \

@@ -94,7 +94,7 @@ pub use cpu_share::CpuShare;
 pub use data_set_files::DataSetFiles;
 pub use data_set_store::{DataSetPlace, DataSetStore};
 pub use disk_room::{DISK_FILL, DiskTooSmall};
-pub use draft::{Draft, Origins, RecordShape, draft};
+pub use draft::{Draft, Origins, OwnDraft, RecordShape, draft};
 pub use existing::{ExistingCluster, IdentityFiles, TableBefore, TlsFiles};
 pub use experiment::{
     Configuration, ConfiguredVolume, Database, Dataset, EbsCards, Experiment, Find, Instance, Load, LoadLevel,

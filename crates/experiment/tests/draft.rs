@@ -26,6 +26,7 @@ fn asked(configurations: &[&str]) -> Draft {
         machine_cpus: 2.0,
         record: RecordShape::default(),
         keys: None,
+        own: None,
         origins: Origins::default(),
     }
 }

@@ -500,6 +500,7 @@ fn a_volume_that_this_machine_cannot_serve_is_refused_before_anything_is_made() 
 fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
     let lab = Laboratory::new();
     lab.write("there.toml", "");
+    lab.write("new.cql", "");
     lab.write("asked.jsonl", "secret\n");
     let today = ["--instance", "r6i.2xlarge", "--data-volume", "gp3:500GiB"];
     let of_postgresql = ["--database", "postgresql", "--dbname", "app", "--user", "watcher"];
@@ -511,6 +512,11 @@ fn a_cluster_is_not_watched_for_flags_that_cannot_be() {
         (&["--data-volume", "gp3:500GiB"], "--instance"),
         (&["--out", "new.toml"], "--instance"),
         (&[today.as_slice(), &["--out", "there.toml"]].concat(), "there.toml is there already"),
+        (&[today.as_slice(), &["--out", "new.toml", "--query-log", "x"]].concat(), "new.cql is there already"),
+        (
+            &[today.as_slice(), &["--out", "asked.cql", "--query-log", "x"]].concat(),
+            "asked.cql is what the file of statements beside it would be called",
+        ),
         (&["--minutes", "0"], "expected minutes, 0.05 to 10080"),
         (&["--data", "/data"], "--ssh"),
         (&["--ssh", "db1,db1"], "--ssh names db1 twice"),

@@ -8,7 +8,8 @@ use experiment::{Draft, LoadLevel, Origins, PRODUCTS, Product, RecordShape};
 use workload::skew::{Fitted, Law};
 
 use crate::judged::Profile;
-use crate::keys::LogUse;
+use crate::log::LogUse;
+use crate::own_file::{left_out, own_draft};
 use crate::reading::CountedBy;
 use crate::verdict::Withheld;
 use crate::workload::{Hour, NodeUse, Rates, TableUse};
@@ -76,6 +77,8 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
     let demand = rates.busiest.total().ceil().max(1.0);
     let by = profile.cluster.counted_by;
     let (record, of_record) = record(&profile.workload.tables, by);
+    let own = profile.log.as_ref().and_then(|log| own_draft(log, name));
+    let of_record = if own.is_some() { Vec::new() } else { of_record };
     Ok(Draft {
         name: name.to_owned(),
         question: "Would cheaper storage do for this cluster, and what would faster storage bring?".to_owned(),
@@ -94,7 +97,7 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
         record,
         keys: profile.log.as_ref().and_then(LogUse::stated).and_then(|(_, skew)| skew.made.law.distribution()),
         origins: Origins {
-            head: head(profile),
+            head: head(profile, own.is_some()),
             dataset: [dataset(node, data_bytes, by), of_record].concat(),
             configurations: configurations(profile, cheaper, dearer),
             workload: [
@@ -102,7 +105,10 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
                 profile.log.as_ref().map_or_else(of_no_keys, of_keys),
                 of_tables(&profile.workload.tables, by),
                 of_statements("pg_stat_statements", &node.calls_per_s),
-                profile.log.as_ref().map_or_else(Vec::new, |log| of_statements(&log.path, &log.calls_per_s)),
+                profile.log.as_ref().map_or_else(Vec::new, |log| match &own {
+                    Some(own) => of_own(&own.file),
+                    None => [of_statements(&log.path, &log.calls_per_s), left_out(&log.own)].concat(),
+                }),
             ]
             .concat(),
             load: [
@@ -119,7 +125,17 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
                 as_replica(by)
             )],
         },
+        own,
     })
+}
+
+/// Whose shares the statements have.
+fn of_own(file: &str) -> Vec<String> {
+    vec![
+        format!("Statements and their shares are those that clients sent: {file}."),
+        "Shares are those of clients. A node of a cluster does more of the writes: each copy is written, not each read."
+            .to_owned(),
+    ]
 }
 
 /// The database that an experiment is to measure.
@@ -143,9 +159,17 @@ fn first(of: &[ClusterRequest]) -> &[ClusterRequest] {
     &of[..of.len().min(MOST_OF_A_SIDE)]
 }
 
-fn head(profile: &Profile) -> Vec<String> {
+fn head(profile: &Profile, is_own: bool) -> Vec<String> {
     let cluster = &profile.cluster;
-    let mut lines = vec![
+    // What is not all of a workload says so first.
+    let mut lines: Vec<String> = profile.log.iter().filter(|_| is_own).filter_map(|log| log.own.not_all()).collect();
+    let stands_for = match is_own {
+        true => "Tables and statements are the cluster's own, rows are made. Not known:",
+        false => {
+            "One table in YCSB's layout stands for all tables; inserts, updates and deletes are updates. Not known:"
+        }
+    };
+    lines.extend([
         format!(
             "From iopslab profile: cluster {} of {} nodes ({}), {} of them read for {:.1} minutes, {} watched.",
             cluster.name,
@@ -155,9 +179,8 @@ fn head(profile: &Profile) -> Vec<String> {
             profile.seconds / 60.0,
             profile.devices.len()
         ),
-        "One table in YCSB's layout stands for all tables; inserts, updates and deletes are updates. Not known:"
-            .to_owned(),
-    ];
+        stands_for.to_owned(),
+    ]);
     lines.extend(profile.unknown.iter().map(|unknown| format!("* {}", unknown.words())));
     lines.extend(profile.not_read.iter().map(|missing| format!("* {}: {}", missing.what, missing.why)));
     let settings = profile.cluster.settings.iter().map(|(name, value)| format!("{name} = {value}"));

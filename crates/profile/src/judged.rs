@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::capacity::Allowed;
 use crate::device::{DeviceUse, HostSeen, device};
-use crate::keys::{LogSeen, LogUse, log_use};
+use crate::log::{LogSeen, LogUse, log_use};
 use crate::reading::{Cluster, CountedBy, NodeSeen, NotRead};
 use crate::unknown::Unknown;
 use crate::verdict::{Judged, Verdict, verdict};
@@ -127,7 +127,8 @@ fn not_read(seen: &Observation, devices: &[DeviceUse]) -> Vec<NotRead> {
 fn unknown(seen: &Observation, log: Option<&LogUse>, devices: &[DeviceUse]) -> Vec<Unknown> {
     let known = seen.cluster.nodes;
     let by_node = seen.nodes.iter().flat_map(|node| &node.readings).any(|reading| !reading.calls.is_empty());
-    let shows_statements = by_node || log.is_some_and(|log| !log.calls_per_s.is_empty());
+    let of_log = |log: &LogUse| !(log.calls_per_s.is_empty() && log.own.statements.is_empty());
+    let shows_statements = by_node || log.is_some_and(of_log);
     let (statements, compressibility) = match seen.cluster.counted_by {
         CountedBy::Cassandra => (Unknown::Statements, Some(Unknown::Compressibility)),
         // Its pages are not compressed.
@@ -144,7 +145,9 @@ fn unknown(seen: &Observation, log: Option<&LogUse>, devices: &[DeviceUse]) -> V
     all.extend(compressibility);
     let wide = seen.cluster.tables.iter().filter(|table| table.clustering > 0);
     let wide: Vec<String> = wide.map(|table| table.name.to_string()).collect();
-    if !wide.is_empty() {
+    // Statements of one's own ask for rows as they are written.
+    let has_own = log.is_some_and(|log| !log.own.statements.is_empty());
+    if !wide.is_empty() && !has_own {
         all.push(Unknown::Rows(wide));
     }
     all.push(Unknown::OtherHours);

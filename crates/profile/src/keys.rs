@@ -18,21 +18,6 @@ pub struct PartitionsAsked {
     pub without_key: u64,
 }
 
-/// A log of requests, counted.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LogSeen {
-    /// Where it was read.
-    pub path: String,
-    /// From its first request to its last, seconds.
-    pub seconds: f64,
-    /// What is missing of it.
-    pub lost: Vec<String>,
-    /// How often each statement was sent, by its text, without those that have values in it.
-    pub calls: BTreeMap<String, u64>,
-    /// The tables that it asks for.
-    pub tables: BTreeMap<TableName, PartitionsAsked>,
-}
-
 /// What a log shows of a table's keys. `None`: its partitions are not estimated, or there are too few of them or of
 /// requests.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +28,8 @@ pub struct TableKeys {
     pub requests: u64,
     /// Requests whose partition their statement does not show.
     pub without_key: u64,
+    /// Partitions that were asked for.
+    pub asked: u64,
     /// How many partitions it has, estimated.
     pub partitions: Option<f64>,
     /// How all of these requests choose them.
@@ -53,33 +40,18 @@ pub struct TableKeys {
     pub of_writes: Option<Skew>,
 }
 
-/// What a log shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LogUse {
-    /// Where it was read.
-    pub path: String,
-    /// From its first request to its last, seconds.
-    pub seconds: f64,
-    /// The tables that it asks for, the one with the most requests first.
-    pub tables: Vec<TableKeys>,
-    /// How often each statement was sent in a second, by its text, without those that have values in it.
-    pub calls_per_s: BTreeMap<String, f64>,
-}
-
-impl LogUse {
-    /// The table whose keys an experiment has: that with the most requests, where something is known of it.
-    pub fn stated(&self) -> Option<(&TableName, &Skew)> {
-        self.tables.iter().find_map(|table| Some((&table.table, table.skew.as_ref()?)))
-    }
-}
-
-/// What a log shows of tables of which this was read.
-pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nodes: &[NodeSeen]) -> LogUse {
+/// The keys of tables, that with the most requests first.
+pub(crate) fn table_keys(
+    asked: &BTreeMap<TableName, PartitionsAsked>,
+    used: &[TableUse],
+    cluster: &Cluster,
+    nodes: &[NodeSeen],
+) -> Vec<TableKeys> {
     // Each node estimates the partitions of its own ranges: those of nodes that were not read are as many.
     let known = cluster.nodes.max(1);
     let of_cluster = f64::from(known) / f64::from((nodes.len() as u32).clamp(1, known));
     let one = |(name, asked): (&TableName, &PartitionsAsked)| {
-        let of_table = tables.iter().find(|table| table.schema.name == *name);
+        let of_table = used.iter().find(|table| table.schema.name == *name);
         let partitions = of_table.and_then(|table| table.partitions).filter(|count| *count > 0.0);
         let partitions = partitions.map(|count| (count * of_cluster).round());
         let skew = |count: fn(&(u32, u32)) -> u32| fit(asked.each.iter().map(count).map(u64::from), partitions? as u64);
@@ -87,15 +59,14 @@ pub(crate) fn log_use(log: &LogSeen, tables: &[TableUse], cluster: &Cluster, nod
             table: name.clone(),
             requests: asked.each.iter().map(|(reads, writes)| u64::from(*reads) + u64::from(*writes)).sum(),
             without_key: asked.without_key,
+            asked: asked.each.len() as u64,
             partitions,
             skew: skew(|(reads, writes)| reads.saturating_add(*writes)),
             of_reads: skew(|(reads, _)| *reads),
             of_writes: skew(|(_, writes)| *writes),
         }
     };
-    let mut tables: Vec<TableKeys> = log.tables.iter().map(one).collect();
+    let mut tables: Vec<TableKeys> = asked.iter().map(one).collect();
     tables.sort_by_key(|table| Reverse(table.requests));
-    let calls = log.calls.iter();
-    let calls_per_s = calls.filter_map(|(text, calls)| Some((text.clone(), stats::ratio(*calls as f64, log.seconds)?)));
-    LogUse { path: log.path.clone(), seconds: log.seconds, tables, calls_per_s: calls_per_s.collect() }
+    tables
 }

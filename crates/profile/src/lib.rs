@@ -7,6 +7,7 @@
 //! a log: LogSeen               --keys----->   LogUse     which partitions are asked for how often
 //! CQL, SSH and what is bought  --verdict-->   Verdict    what was asked for, what is withheld and why, what costs less
 //! all of it                    --file----->   Draft      an experiment file, each figure with where it comes from
+//!                              --own_file->              and the file of statements that it names, of a log
 //! ```
 //!
 //! Evidence at a limit may raise a demand, never lower it: a device that was at its limit shows what it may do, not
@@ -20,10 +21,15 @@ mod file;
 mod flow;
 mod judged;
 mod keys;
+mod log;
+mod logged;
+mod own_file;
+mod own_tables;
 mod reading;
 #[cfg(test)]
 mod tests;
 mod unknown;
+mod values;
 mod verdict;
 mod workload;
 
@@ -34,9 +40,14 @@ pub use device::{Asked, CpuUse, DeviceCounters, DeviceUse, HostSeen, Moment};
 pub use file::{NoFile, drafted};
 pub use flow::Flow;
 pub use judged::{Observation, OwnLoad, Profile, judge};
-pub use keys::{LogSeen, LogUse, PartitionsAsked, TableKeys};
+pub use keys::{PartitionsAsked, TableKeys};
+pub use log::{LogSeen, LogUse};
+pub use logged::{LeftOut, NEARLY_ALL, OwnStatement, OwnUse, StatementSeen};
+pub use own_tables::OwnTable;
 pub use reading::{
-    CacheCounts, Cluster, CountedBy, NodeReading, NodeSeen, NotRead, Operations, TableName, TableReading, TableSchema,
+    CacheCounts, Cluster, ColumnKind, ColumnSchema, CountedBy, NodeReading, NodeSeen, NotRead, Operations, TableName,
+    TableReading, TableSchema, TypeSchema,
 };
 pub use unknown::Unknown;
+pub use values::ValuesSeen;
 pub use verdict::{Candidate, Need, Priced, Verdict, Withheld};

@@ -18,7 +18,7 @@ pub enum CountedBy {
 }
 
 /// A table.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(into = "String")]
 pub struct TableName {
     /// Its keyspace; of PostgreSQL its schema.
@@ -157,8 +157,35 @@ pub struct NodeSeen {
     pub not_read: Vec<NotRead>,
 }
 
+/// What a column is in its table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnKind {
+    /// Of the partition key, with its place there.
+    PartitionKey(u32),
+    /// A clustering column, with its place among them.
+    Clustering(u32),
+    /// One value for a whole partition.
+    Static,
+    /// Any other.
+    Regular,
+}
+
+/// A column as the schema has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ColumnSchema {
+    /// Its name, without quotes.
+    pub name: String,
+    /// Its type as the server writes it: `frozen<list<text>>`.
+    pub cql_type: String,
+    /// What it is for.
+    pub kind: ColumnKind,
+    /// Whether rows go down by it.
+    pub is_descending: bool,
+}
+
 /// A table as the schema has it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TableSchema {
     /// Which.
     pub name: TableName,
@@ -176,6 +203,54 @@ pub struct TableSchema {
     pub chunk_kib: Option<f64>,
     /// Class that compresses it; `None`: not compressed, or not stated.
     pub compressor: Option<String>,
+    /// All of its columns, in the order of [`ColumnKind`]; of PostgreSQL they are not read.
+    pub described: Vec<ColumnSchema>,
+    /// Its options of compaction and compression, by the names of both.
+    pub options: BTreeMap<String, BTreeMap<String, String>>,
+    /// Copies that all data centres together keep of it; `None`: not read.
+    pub copies: Option<u32>,
+}
+
+/// A type of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TypeSchema {
+    /// Its keyspace.
+    pub keyspace: String,
+    /// Its own name.
+    pub name: String,
+    /// Its fields in their order, each with its type as the server writes it.
+    pub fields: Vec<(String, String)>,
+}
+
+impl TableSchema {
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> Option<&ColumnSchema> {
+        self.described.iter().find(|column| column.name == name)
+    }
+}
+
+impl ColumnSchema {
+    /// The type with what stands in its brackets, without `frozen`: `list<text>` is `("list", "text")`.
+    pub fn parts(&self) -> (&str, &str) {
+        let frozen = self.cql_type.strip_prefix("frozen<").and_then(|within| within.strip_suffix('>'));
+        let whole = frozen.unwrap_or(&self.cql_type);
+        whole.split_once('<').map_or((whole, ""), |(outer, within)| (outer, within.strip_suffix('>').unwrap_or(within)))
+    }
+
+    /// Whether its values begin with the number of their elements.
+    pub fn is_collection(&self) -> bool {
+        matches!(self.parts().0, "list" | "set" | "map")
+    }
+
+    /// Whether its values are bytes of any length.
+    pub fn is_text(&self) -> bool {
+        matches!(self.parts().0, "ascii" | "blob" | "text" | "varchar")
+    }
+
+    /// Whether it is a part of the key.
+    pub fn is_key(&self) -> bool {
+        matches!(self.kind, ColumnKind::PartitionKey(_) | ColumnKind::Clustering(_))
+    }
 }
 
 /// What is true of the cluster.
@@ -191,6 +266,8 @@ pub struct Cluster {
     pub nodes: u32,
     /// Its tables, without those of the system.
     pub tables: Vec<TableSchema>,
+    /// Types of the user's own; of PostgreSQL they are not read.
+    pub types: Vec<TypeSchema>,
     /// Some settings in force on the first node.
     pub settings: BTreeMap<String, String>,
     /// What could not be read of it.

@@ -11,6 +11,7 @@ use super::*;
 mod hours;
 mod keys;
 mod lost;
+mod own;
 mod postgresql;
 
 const TODAY: &str = "r6i.2xlarge+gp3:500GiB:12000:500";
@@ -101,6 +102,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
         compaction: Some("LeveledCompactionStrategy".to_owned()),
         chunk_kib: Some(16.0),
         compressor: Some("LZ4Compressor".to_owned()),
+        ..TableSchema::default()
     };
     Observation {
         cluster: Cluster {
@@ -109,6 +111,7 @@ fn seen(hosts: Vec<HostSeen>, nodes: Vec<NodeSeen>) -> Observation {
             version: "5.0.9".to_owned(),
             nodes: 3,
             tables: vec![schema],
+            types: Vec::new(),
             settings: BTreeMap::from([("concurrent_reads".to_owned(), "32".to_owned())]),
             not_read: vec![NotRead { what: "rows_per_read".to_owned(), why: "no such\ntable".to_owned() }],
         },

@@ -2,7 +2,7 @@
 
 mod words;
 
-use ::profile::{CountedBy, DeviceUse, Hour, NodeUse, Profile, TableKeys, TableUse};
+use ::profile::{CountedBy, DeviceUse, Hour, LeftOut, NodeUse, Profile, TableKeys, TableUse};
 use serde_json::{Value, json};
 
 use crate::document::markdown as in_markdown;
@@ -71,6 +71,7 @@ fn sections(profile: &Profile) -> Vec<Section<'_>> {
             .table(keys(profile))
             .table(nodes(profile))
             .table(statements(profile))
+            .table(left_out_of_own(profile))
             .table(counted(profile))
             .table(hours(profile)),
         Section::new("not-read", "Not read").list(not_read),
@@ -184,6 +185,20 @@ fn statements(profile: &Profile) -> Rows<(&str, f64)> {
     rows("Statements that are called most", calls)
         .text(column("Statement").wide(), |(text, _)| one_line(text).chars().take(MOST_CHARACTERS).collect::<String>())
         .number("Calls/s", |(_, rate)| number(*rate))
+}
+
+/// What no file of statements can have of a log, and why.
+fn left_out_of_own(profile: &Profile) -> Rows<(&LeftOut, f64)> {
+    let shares = profile.log.iter().flat_map(|log| {
+        let all = log.own.requests() as f64;
+        log.own.left_out.iter().map(move |one| (one, one.requests as f64 / all))
+    });
+    rows("Statements of the query log that own statements cannot have", shares.take(MOST_STATEMENTS))
+        .text(column("Statement").wide(), |(one, _)| {
+            one_line(&one.what).chars().take(MOST_CHARACTERS).collect::<String>()
+        })
+        .number("Share", |(_, share)| percent(*share))
+        .text(column("Because").wide(), |(one, _)| one_line(&one.why))
 }
 
 /// What a server counts besides: in the words of the reference of its series.

@@ -62,8 +62,8 @@ pub use mistake::Mistake;
 pub use requests::{Misfit, Request, Requests, Shared};
 pub use rows::{Load, Place, TableRows, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
 pub use script::{
-    Agreement, Asked, Batch, Creates, Effect, IndexKind, MOST_STATEMENTS, Recorded, SchemaStatement, Script,
-    SerialConsistency, Sql, SqlMarker, SqlStep, Statement,
+    Agreement, Asked, Batch, Creates, Effect, IndexKind, Logged, LoggedMarker, MOST_STATEMENTS, MarkerOf, NotOwn,
+    Recorded, SchemaStatement, Script, SerialConsistency, Sql, SqlMarker, SqlStep, Statement,
 };
 pub use stress::{StressProfile, parse_stress, stress_operations, stress_statement};
 pub use values::{Values, component};

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use experiment::Access;
 use profile::{
-    CacheCounts, Cluster, CountedBy, NodeReading, NotRead, Operations, TableName, TableReading, TableSchema,
+    CacheCounts, Cluster, ColumnKind, ColumnSchema, CountedBy, NodeReading, NotRead, Operations, TableName,
+    TableReading, TableSchema, TypeSchema,
 };
 use scylla::value::CqlValue;
 
@@ -152,7 +153,17 @@ impl NodeViews {
         );
         let columns = look.rows_if_any(
             "the schema's columns",
-            "SELECT keyspace_name, table_name, column_name, kind, position FROM system_schema.columns",
+            "SELECT keyspace_name, table_name, column_name, kind, position, type, clustering_order FROM \
+             system_schema.columns",
+        );
+        let keyspaces = look.rows_if_any(
+            "the copies of each keyspace",
+            "SELECT keyspace_name, replication FROM system_schema.keyspaces",
+        );
+        let copies = copies(&keyspaces.unwrap_or_default());
+        let types = look.rows_if_any(
+            "types of the users' own",
+            "SELECT keyspace_name, type_name, field_names, field_types FROM system_schema.types",
         );
         let settings = look.rows_if_any("settings in force", "SELECT name, value FROM system_views.settings");
         let setting = |row: &ViewRow| {
@@ -164,7 +175,8 @@ impl NodeViews {
             name: of_local("cluster_name").unwrap_or_default(),
             version: of_local("release_version").unwrap_or_default(),
             nodes: peers.len() as u32 + 1,
-            tables: schema(&tables.unwrap_or_default(), &columns.unwrap_or_default()),
+            tables: schema(&tables.unwrap_or_default(), &columns.unwrap_or_default(), &copies),
+            types: types.iter().flatten().filter_map(own_type).collect(),
             settings: settings.iter().flatten().filter_map(setting).collect(),
             not_read: look.not_read,
         })
@@ -243,47 +255,77 @@ fn sizes(ranges: &[ViewRow], tables: &mut BTreeMap<TableName, TableReading>) {
     }
 }
 
-/// Columns of a table by what they are for.
-#[derive(Default)]
-struct Columns {
-    /// Each with its place among them.
-    partition_key: Vec<(u64, String)>,
-    clustering: u32,
-    others: u32,
+/// Copies that all data centres together keep of each keyspace. Of transient ones (`3/1`) no number is known.
+fn copies(keyspaces: &[ViewRow]) -> BTreeMap<String, u32> {
+    let of = |row: &ViewRow| {
+        let stated = entries(row, "replication");
+        let numbers = stated.iter().filter(|(key, _)| *key != "class").map(|(_, value)| value.parse::<u32>().ok());
+        let sum: u32 = numbers.collect::<Option<Vec<u32>>>()?.into_iter().sum();
+        Some((text(row, "keyspace_name")?.to_owned(), sum)).filter(|(_, sum)| *sum > 0)
+    };
+    keyspaces.iter().filter_map(of).collect()
+}
+
+/// A type of the user's own.
+fn own_type(row: &ViewRow) -> Option<TypeSchema> {
+    let texts = |column: &str| -> Option<Vec<String>> {
+        row.get(column)?.as_list()?.iter().map(|one| one.as_text().cloned()).collect()
+    };
+    Some(TypeSchema {
+        keyspace: text(row, "keyspace_name")?.to_owned(),
+        name: text(row, "type_name")?.to_owned(),
+        fields: texts("field_names")?.into_iter().zip(texts("field_types")?).collect(),
+    })
+}
+
+/// A column, and the table that it is of.
+fn column(row: &ViewRow) -> Option<(TableName, ColumnSchema)> {
+    let place = u32::try_from(number(row, "position").unwrap_or_default()).unwrap_or_default();
+    let kind = match text(row, "kind")? {
+        "partition_key" => ColumnKind::PartitionKey(place),
+        "clustering" => ColumnKind::Clustering(place),
+        "static" => ColumnKind::Static,
+        _ => ColumnKind::Regular,
+    };
+    let column = ColumnSchema {
+        name: text(row, "column_name")?.to_owned(),
+        cql_type: text(row, "type").unwrap_or_default().to_owned(),
+        kind,
+        is_descending: text(row, "clustering_order") == Some("desc"),
+    };
+    Some((name(row)?, column))
 }
 
 /// Tables with their columns, without those of the system.
-fn schema(tables: &[ViewRow], columns: &[ViewRow]) -> Vec<TableSchema> {
-    let mut counted: BTreeMap<TableName, Columns> = BTreeMap::new();
-    for column in columns {
-        let Some(name) = name(column) else { continue };
-        let of = counted.entry(name).or_default();
-        match text(column, "kind") {
-            Some("partition_key") => {
-                let name = text(column, "column_name").unwrap_or_default().to_owned();
-                of.partition_key.push((number(column, "position").unwrap_or_default(), name));
-            }
-            Some("clustering") => of.clustering += 1,
-            _ => of.others += 1,
-        }
+fn schema(tables: &[ViewRow], columns: &[ViewRow], copies: &BTreeMap<String, u32>) -> Vec<TableSchema> {
+    let mut described: BTreeMap<TableName, Vec<ColumnSchema>> = BTreeMap::new();
+    for (table, column) in columns.iter().filter_map(column) {
+        described.entry(table).or_default().push(column);
     }
     let one = |row: &ViewRow| {
         let name = name(row)?;
-        let Columns { mut partition_key, clustering, others } = counted.remove(&name).unwrap_or_default();
-        partition_key.sort();
+        let mut described = described.remove(&name).unwrap_or_default();
+        described.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| a.name.cmp(&b.name)));
+        let is_partition_key = |column: &&ColumnSchema| matches!(column.kind, ColumnKind::PartitionKey(_));
+        let key: Vec<String> = described.iter().filter(is_partition_key).map(|column| column.name.clone()).collect();
+        let of_key = described.iter().filter(|column| column.is_key()).count();
         let class = |of: &str| {
             let class = entry(row, of, "class")?;
             Some(class.rsplit('.').next()?.to_owned())
         };
+        let options = ["compaction", "compression"].map(|option| (option.to_owned(), entries(row, option)));
         Some(TableSchema {
-            name,
-            partition_key: partition_key.len() as u32,
-            key: partition_key.into_iter().map(|(_, name)| name).collect(),
-            clustering,
-            columns: others,
+            partition_key: key.len() as u32,
+            clustering: (of_key - key.len()) as u32,
+            columns: (described.len() - of_key) as u32,
+            key,
             compaction: class("compaction"),
             chunk_kib: entry(row, "compression", "chunk_length_in_kb").and_then(|kib| kib.parse().ok()),
             compressor: class("compression"),
+            options: options.into_iter().filter(|(_, entries)| !entries.is_empty()).collect(),
+            copies: copies.get(&name.keyspace).copied(),
+            described,
+            name,
         })
     };
     tables.iter().filter_map(one).collect()
@@ -294,6 +336,13 @@ fn name(row: &ViewRow) -> Option<TableName> {
     let (keyspace, table) = (text(row, "keyspace_name")?, text(row, "table_name")?);
     let is_system = keyspace == "system" || keyspace.starts_with("system_");
     (!is_system).then(|| TableName { keyspace: keyspace.to_owned(), table: table.to_owned() })
+}
+
+/// All entries of a column that is a map of texts.
+fn entries(row: &ViewRow, column: &str) -> BTreeMap<String, String> {
+    let map = row.get(column).and_then(|value| value.as_map()).map(Vec::as_slice).unwrap_or_default();
+    let one = |(key, value): &(CqlValue, CqlValue)| Some((key.as_text()?.clone(), value.as_text()?.clone()));
+    map.iter().filter_map(one).collect()
 }
 
 /// An entry of a column that is a map of texts.
@@ -338,37 +387,65 @@ mod tests {
         let orders =
             [of_table("shop", "orders"), vec![("compaction", compaction), ("compression", compression)]].concat();
         let tables = [row(&orders), row(&of_table("system_auth", "roles")), row(&of_table("system", "local"))];
-        let column = |kind| row(&[of_table("shop", "orders"), vec![("kind", said(kind))]].concat());
-        let of_key = |name, position| {
-            let named = vec![
-                ("kind", said("partition_key")),
+        let column = |table: &str, name: &str, kind: &str, position: i32, cql_type: &str, order: &str| {
+            let described = vec![
                 ("column_name", said(name)),
+                ("kind", said(kind)),
                 ("position", CqlValue::Int(position)),
+                ("type", said(cql_type)),
+                ("clustering_order", said(order)),
             ];
-            row(&[of_table("shop", "orders"), named].concat())
+            row(&[of_table("shop", table), described].concat())
         };
-        let other = row(&[of_table("shop", "items"), vec![("kind", said("regular"))]].concat());
         let columns = [
-            of_key("day", 1),
-            of_key("shopper", 0),
-            column("clustering"),
-            column("regular"),
-            column("static"),
-            column("regular"),
-            other,
+            column("orders", "day", "partition_key", 1, "date", "none"),
+            column("orders", "id", "clustering", 0, "timeuuid", "desc"),
+            column("orders", "lines", "regular", -1, "list<text>", "none"),
+            column("orders", "shopper", "partition_key", 0, "uuid", "none"),
+            column("orders", "since", "static", -1, "int", "none"),
+            column("items", "id", "regular", -1, "int", "none"),
         ];
-        let found = schema(&tables, &columns);
-        let expected = TableSchema {
-            name: TableName { keyspace: "shop".to_owned(), table: "orders".to_owned() },
-            partition_key: 2,
-            key: vec!["shopper".to_owned(), "day".to_owned()],
-            clustering: 1,
-            columns: 3,
-            compaction: Some("LeveledCompactionStrategy".to_owned()),
-            chunk_kib: Some(16.0),
-            compressor: Some("LZ4Compressor".to_owned()),
-        };
-        assert_eq!(found, [expected]);
+        let keyspace =
+            |name: &str, stated: &[(&str, &str)]| row(&[("keyspace_name", said(name)), ("replication", map(stated))]);
+        let copies = copies(&[
+            keyspace("shop", &[("class", "NetworkTopologyStrategy"), ("dc1", "3"), ("dc2", "2")]),
+            keyspace("passing", &[("class", "SimpleStrategy"), ("replication_factor", "3/1")]),
+        ]);
+        assert_eq!(copies, BTreeMap::from([("shop".to_owned(), 5)]));
+        let [found]: [TableSchema; 1] = schema(&tables, &columns, &copies).try_into().unwrap();
+        assert_eq!(found.name.to_string(), "shop.orders");
+        let counted = (found.partition_key, found.clustering, found.columns, found.copies);
+        assert_eq!(
+            (counted, found.key.as_slice()),
+            ((2, 1, 2, Some(5)), &["shopper".to_owned(), "day".to_owned()][..])
+        );
+        let described: Vec<(&str, &str, bool)> = found
+            .described
+            .iter()
+            .map(|column| (column.name.as_str(), column.cql_type.as_str(), column.is_descending))
+            .collect();
+        let expected = [
+            ("shopper", "uuid", false),
+            ("day", "date", false),
+            ("id", "timeuuid", true),
+            ("since", "int", false),
+            ("lines", "list<text>", false),
+        ];
+        assert_eq!(described, expected);
+        assert_eq!(found.compaction.as_deref(), Some("LeveledCompactionStrategy"));
+        assert_eq!((found.chunk_kib, found.compressor.as_deref()), (Some(16.0), Some("LZ4Compressor")));
+        assert_eq!(found.options["compression"]["chunk_length_in_kb"], "16");
+        let texts = |all: &[&str]| CqlValue::List(all.iter().map(|one| said(one)).collect());
+        let of_type = row(&[
+            ("keyspace_name", said("shop")),
+            ("type_name", said("address")),
+            ("field_names", texts(&["street", "zip"])),
+            ("field_types", texts(&["text", "int"])),
+        ]);
+        let address = own_type(&of_type).unwrap();
+        assert_eq!((address.keyspace.as_str(), address.name.as_str()), ("shop", "address"));
+        let fields = [("street", "text"), ("zip", "int")].map(|(name, of)| (name.to_owned(), of.to_owned()));
+        assert_eq!(address.fields, fields);
     }
 
     #[test]

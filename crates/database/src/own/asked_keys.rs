@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ::statements::{Asked, Recorded, component};
+use ::statements::{Asked, component};
 use profile::{LogSeen, PartitionsAsked, TableName, TableSchema};
 use query_log::{Log, Request, Value};
 
+use super::logged_statements::logged_statements;
 use super::recording::ReadRecording;
 
 /// One statement of a recorded one, of a table that is known.
@@ -75,16 +76,9 @@ impl ReadRecording {
         };
         let summary = log.summary();
         let is_cut = summary.is_cut.then(|| "ends within a request: its server was still writing, or ended".to_owned());
-        // A text of several levels is one; those with somebody's values in them are left out.
-        let mut calls: BTreeMap<String, u64> = BTreeMap::new();
-        for (recorded, _) in log.statements().iter().zip(&statements).filter(|(_, of_tables)| !of_tables.is_empty()) {
-            if let Some(text) = Recorded::read(&recorded.text).filter(|text| !text.has_values()) {
-                *calls.entry(text.text).or_default() += recorded.requests;
-            }
-        }
         LogSeen {
             path: self.path.clone(),
-            calls,
+            statements: logged_statements(log, tables),
             seconds: summary.end_us.saturating_sub(summary.begin_us) as f64 / 1e6,
             lost: summary.lost().into_iter().chain(is_cut).collect(),
             tables: each.into_iter().map(asked).collect(),
@@ -101,11 +95,8 @@ mod tests {
             name: TableName { keyspace: "shop".to_owned(), table: table.to_owned() },
             partition_key: key.len() as u32,
             key: key.iter().map(|column| (*column).to_owned()).collect(),
-            clustering: 0,
             columns: 1,
-            compaction: None,
-            chunk_kib: None,
-            compressor: None,
+            ..TableSchema::default()
         }
     }
 
@@ -135,11 +126,15 @@ mod tests {
         let seen = read.asked_keys(&[schema("a", &["k"]), schema("b", &["k", "d"]), schema("c", &["k"])]);
         assert_eq!((seen.path.as_str(), seen.lost.len()), ("shop.jsonl", 0));
         assert!((seen.seconds - 2.000_007).abs() < 1e-9);
-        let calls: Vec<(&str, u64)> = seen.calls.iter().map(|(text, calls)| (text.as_str(), *calls)).collect();
-        assert_eq!(calls.len(), 6, "{calls:?}");
-        assert!(calls.contains(&("SELECT * FROM a WHERE k = ?", 2)), "{calls:?}");
-        assert!(calls.contains(&("DELETE FROM a WHERE k = ?", 1)), "without its keyspace: {calls:?}");
-        assert!(calls.iter().all(|(text, _)| !text.contains("'Jo'")), "{calls:?}");
+        let asked = |text: &str| {
+            let is_it = |one: &&profile::StatementSeen| one.logged.as_ref().is_ok_and(|logged| logged.text == text);
+            seen.statements.iter().filter(is_it).map(|one| (one.keyspace.as_deref(), one.requests)).collect::<Vec<_>>()
+        };
+        let of_shop = |requests: u64| (Some("shop"), requests);
+        let elsewhere = (Some("elsewhere"), 1_u64);
+        assert_eq!(asked("SELECT * FROM a WHERE k = ?"), [of_shop(3), elsewhere], "what stood in a text is a marker");
+        assert_eq!(asked("DELETE FROM a WHERE k = ?"), [of_shop(1)], "without its keyspace");
+        assert_eq!(seen.statements.iter().map(|one| one.requests).sum::<u64>(), 10);
         let names: Vec<String> = seen.tables.keys().map(TableName::to_string).collect();
         assert_eq!(names, ["shop.a", "shop.b"]);
         let of = |table: &str| {

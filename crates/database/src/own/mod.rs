@@ -3,6 +3,7 @@
 
 mod asked_keys;
 mod described;
+mod logged_statements;
 mod recording;
 
 use std::cell::RefCell;

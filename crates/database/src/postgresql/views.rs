@@ -230,6 +230,7 @@ impl ServerViews {
                 version: format!("PostgreSQL {}", name(1)),
                 nodes: 1,
                 tables: schema.iter().filter_map(table).collect(),
+                types: Vec::new(),
                 settings: settings.iter().filter_map(setting).collect(),
                 not_read: std::mem::take(&mut look.not_read),
             })
@@ -382,12 +383,8 @@ fn table(row: &Row) -> Option<TableSchema> {
     Some(TableSchema {
         name: name(row)?,
         partition_key: keys,
-        key: Vec::new(),
-        clustering: 0,
         columns: columns.saturating_sub(keys),
-        compaction: None,
-        chunk_kib: None,
-        compressor: None,
+        ..TableSchema::default()
     })
 }
 

@@ -181,6 +181,7 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
         machine_cpus,
         record: RecordShape::default(),
         keys: None,
+        own: None,
         origins: Origins::default(),
     };
     let current = args.current.iter().map(|config| format!("--current {config}"));
@@ -191,9 +192,14 @@ fn drafted(catalog: &Catalog, args: &InitArgs, machine_cpus: f64) -> Result<(Str
 /// The text of a draft, and what it says. Its configurations were given by these flags, if any.
 pub(super) fn read_back(catalog: &Catalog, draft: &Draft, flags: &[String]) -> Result<(String, Experiment), Failure> {
     let text = experiment::draft(catalog, draft);
-    let alone = experiment::ParseContext::alone();
+    // The one file that it may name is written with it.
+    let beside = |file: &str| {
+        let own = draft.own.as_ref().filter(|own| own.file == file);
+        own.map(|own| own.text.clone()).ok_or_else(|| format!("{file} is not written"))
+    };
+    let context = experiment::ParseContext::files(&beside);
     let name = "the file that would be written";
-    let experiment = experiment::parse(catalog, name, &text, &alone, experiment::ReadFor::Anybody)
+    let experiment = experiment::parse(catalog, name, &text, &context, experiment::ReadFor::Anybody)
         .map_err(|mistakes| by_flag(flags, &text, mistakes.list()))?;
     Ok((text, experiment))
 }

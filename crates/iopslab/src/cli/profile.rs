@@ -4,7 +4,7 @@
 mod args;
 mod nodes;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -39,6 +39,15 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
     let ssh = args.ssh_files()?;
     if let Some(out) = &args.out {
         init::is_free(out, args.force)?;
+        // Where a log shows statements they are written beside it.
+        if args.query_log.is_some() {
+            let own = beside(out, &format!("{}.cql", init::name(out)));
+            if own == *out {
+                let message = format!("{} is what the file of statements beside it would be called", out.display());
+                return Err(Failure::input(message).help("end --out with .toml"));
+            }
+            init::is_free(&own, args.force)?;
+        }
     }
     let dbname = args.dbname()?;
     let recording = match &args.query_log {
@@ -187,10 +196,21 @@ fn write(catalog: &Catalog, profile: &Profile, out: &Path, force: bool) -> Resul
         Failure::work(format!("no experiment is written: {what}")).help(help)
     })?;
     let (text, _) = init::read_back(catalog, &draft, &[])?;
+    let mut with = String::new();
+    if let Some(own) = &draft.own {
+        let file = beside(out, &own.file);
+        init::write(&file, force, &own.text)?;
+        with = format!(" with {}", file.display());
+    }
     init::write(out, force, &text)?;
     let out = out.display();
-    eprintln!("wrote {out}; next: iopslab plan {out}, then iopslab run {out}");
+    eprintln!("wrote {out}{with}; next: iopslab plan {out}, then iopslab run {out}");
     Ok(())
+}
+
+/// A file beside another one.
+fn beside(out: &Path, name: &str) -> PathBuf {
+    out.with_file_name(name)
 }
 
 impl ProfileArgs {

@@ -54,6 +54,18 @@ fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen() {
     if let Some(skew) = asked["skew"].as_object() {
         assert_eq!(skew["asked"], 30);
     }
+    // The file of statements that the log makes, of the table as the node shows it.
+    let own = &seen["log"]["own"];
+    assert_eq!(own["left_out"], serde_json::json!([]), "{own}");
+    assert_eq!(own["statements"][0]["text"], "SELECT * FROM usertable WHERE y_id = ?", "{own}");
+    assert_eq!(own["statements"][1]["text"], "SELECT * FROM usertable WHERE token(y_id) > ?", "{own}");
+    let table = &seen["log"]["own_tables"][0];
+    let create = table["create"].as_str().unwrap();
+    for part in
+        ["CREATE TABLE usertable (\n    y_id text,\n", "    PRIMARY KEY (y_id)\n) WITH compaction = {'class': '"]
+    {
+        assert!(create.contains(part), "{create}");
+    }
     assert_eq!(seen["not_read"], serde_json::json!([]), "5.0 has all that is asked for");
     // Nobody looked at its device, and nothing is made up of it.
     assert_eq!(seen["verdict"]["withheld"]["because"], "no_device");

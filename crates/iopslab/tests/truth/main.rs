@@ -16,6 +16,7 @@ mod durability;
 mod findings;
 mod free;
 mod limits;
+mod logs;
 mod margin;
 mod matrices;
 mod model;

@@ -266,11 +266,8 @@ fn observed(nodes: Vec<Node>) -> Observation {
         name: name(table),
         partition_key: 1,
         key: vec!["k".to_owned()],
-        clustering: 0,
         columns: 4,
-        compaction: None,
-        chunk_kib: None,
-        compressor: None,
+        ..TableSchema::default()
     };
     let cluster = Cluster {
         name: "planted".to_owned(),

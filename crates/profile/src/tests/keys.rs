@@ -1,6 +1,7 @@
 //! Keys of a log of requests: in the verdict, and in the file, with what is known of them.
 
 use experiment::Distribution;
+use statements::Logged;
 
 use super::*;
 
@@ -11,9 +12,17 @@ fn log(each: impl Iterator<Item = u32>) -> LogSeen {
         path: "/logs/fql".to_owned(),
         seconds: 300.0,
         lost: Vec::new(),
-        calls: BTreeMap::from([("SELECT * FROM orders WHERE id = ?".to_owned(), 60_000)]),
+        statements: vec![asked(60_000, "SELECT * FROM orders WHERE id = ?")],
         tables: BTreeMap::from([(orders(), PartitionsAsked { each, without_key: 7 })]),
     }
+}
+
+/// A statement that was asked so often.
+fn asked(requests: u64, text: &str) -> StatementSeen {
+    let logged = Logged::of(text);
+    let values = vec![ValuesSeen::default(); logged.as_ref().map_or(0, |logged| logged.markers.len())];
+    let keyspace = Some("shop".to_owned());
+    StatementSeen { logged, keyspace, consistency: Some("quorum".to_owned()), serial: None, requests, values }
 }
 
 /// A cluster of one node, whose table has a million partitions.

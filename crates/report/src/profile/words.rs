@@ -7,10 +7,12 @@ use crate::figures::{number, percent, several, whole, whole_percent};
 /// With less of the time seen of a device it is said how much.
 const NEARLY_ALL: f64 = 0.9;
 
-/// The verdict first, then what clients ask.
+/// The verdict first, but for what a log lacks; then what clients ask.
 pub(super) fn sentences(profile: &Profile) -> Vec<String> {
     let verdict = &profile.verdict;
-    let mut said: Vec<String> = asked(profile).into_iter().collect();
+    // What is not all of a workload says so first.
+    let mut said: Vec<String> = profile.log.iter().filter_map(|log| log.own.not_all()).collect();
+    said.extend(asked(profile));
     said.extend(not_all_seen(profile));
     said.push(match &verdict.withheld {
         Some(why) => withheld(why),

@@ -65,7 +65,7 @@ impl Asked {
 }
 
 /// The number of the marker that begins with each token.
-fn markers(tokens: &[Token<'_>]) -> Vec<Option<usize>> {
+pub(super) fn markers(tokens: &[Token<'_>]) -> Vec<Option<usize>> {
     let (mut number, mut braces) = (0, 0_usize);
     let mut all = Vec::with_capacity(tokens.len());
     for (i, token) in tokens.iter().enumerate() {
@@ -83,7 +83,7 @@ fn markers(tokens: &[Token<'_>]) -> Vec<Option<usize>> {
 }
 
 /// The columns of an `INSERT` whose values are markers; their names begin with the bracket at `open`.
-fn inserted(tokens: &[Token<'_>], markers: &[Option<usize>], open: usize) -> Option<Vec<(String, usize)>> {
+pub(super) fn inserted(tokens: &[Token<'_>], markers: &[Option<usize>], open: usize) -> Option<Vec<(String, usize)>> {
     tokens.get(open).filter(|token| token.is_symbol('('))?;
     let length = tokens[open..].iter().position(|token| token.is_symbol(')'))?;
     let (names, rest) = (&tokens[open + 1..open + length], open + length + 1);

@@ -22,7 +22,7 @@ pub struct Recorded {
     /// What it does.
     pub effect: Effect,
     batch: Option<Batch>,
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     names: Vec<usize>,
 }
 
@@ -93,19 +93,6 @@ impl Recorded {
         format!("{verb}{table}").chars().map(plain).take(NAME).collect()
     }
 
-    /// Whether values stand in its text, which may be somebody's: anything but a number after `LIMIT`, comments too.
-    pub fn has_values(&self) -> bool {
-        let tokens = tokens(&self.text).unwrap_or_default();
-        let is_value = |(i, token): (usize, &Token<'_>)| match token.kind {
-            Kind::Text | Kind::LineComment | Kind::BlockComment => true,
-            Kind::Number => i.checked_sub(1).is_none_or(|before| !tokens[before].is("LIMIT")),
-            // Of a negative number or a UUID, where it is not a counter's.
-            Kind::Symbol('-') => tokens.get(i + 1).is_none_or(|next| next.kind != Kind::Marker),
-            _ => false,
-        };
-        tokens.iter().enumerate().any(is_value)
-    }
-
     /// As a statement of a script, by a name that no other one has.
     pub fn statement(
         self,
@@ -160,22 +147,6 @@ mod tests {
         let statement = read.statement("batch".to_owned(), 1.0, None, Some(SerialConsistency::Serial));
         assert_eq!((statement.batch, statement.serial), (Some(Batch::Unlogged), None));
         assert!(statement.cql("ks").contains("INTO ks.b (k)") && statement.cql("ks").contains("FROM ks.a WHERE"));
-    }
-
-    #[test]
-    fn values_in_a_text_are_seen() {
-        for (text, has_values) in [
-            ("SELECT * FROM a WHERE k = ? LIMIT 10", false),
-            ("UPDATE a SET n = n - ? WHERE k = :k", false),
-            ("SELECT * FROM a WHERE k = 10", true),
-            ("SELECT * FROM a WHERE k = 'Jo' LIMIT 10", true),
-            ("SELECT * FROM a WHERE k = abcdefab-abcd-abcd-abcd-abcdefabcdef", true),
-            ("SELECT * FROM a WHERE k = -1", true),
-            ("INSERT INTO a (k) VALUES (0x00)", true),
-            ("SELECT * /* for Jo */ FROM a WHERE k = ?", true),
-        ] {
-            assert_eq!(read(text).has_values(), has_values, "{text}");
-        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ Examples:
   iopslab profile --hosts db1
   iopslab profile --hosts db1 --ssh db1,db2,db3 --minutes 60 --instance r6i.2xlarge --data-volume \
 gp3:500GiB:12000:500 --out like-ours.toml
+  iopslab profile --hosts db1 --query-log fql --instance r6i.2xlarge --data-volume gp3:500GiB --out like-ours.toml
   IOPSLAB_PASSWORD=... iopslab profile --hosts db1 --user watcher --tls-ca ca.pem --ssh db1 --instance i4i.2xlarge
   IOPSLAB_PASSWORD=... iopslab profile --database postgresql --hosts db1 --dbname app --user watcher --tls
 
@@ -70,10 +71,11 @@ pub struct ProfileArgs {
     /// With --ssh: iopslab for aarch64 machines, where this program is not one
     #[arg(long, value_name = "FILE", requires = "ssh")]
     pub(super) binary_aarch64: Option<String>,
-    /// A full query log of its nodes, or requests as JSON Lines, copied here: which keys are asked for how often
+    /// A full query log of its nodes, or requests as JSON Lines, copied here: how often each key is asked for, and by
+    /// which statements
     #[arg(long, value_name = "PATH")]
     pub(super) query_log: Option<PathBuf>,
-    /// Write an experiment that resembles what was seen
+    /// Write an experiment that resembles what was seen; with --query-log its statements, too: NAME.cql beside it
     #[arg(long, value_name = "FILE", requires = "instance")]
     pub(super) out: Option<PathBuf>,
     /// Replace a file that is there

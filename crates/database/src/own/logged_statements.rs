@@ -1,0 +1,64 @@
+//! The statements of a recording as a file of statements may have them, with the sizes of what was given to them.
+
+use std::collections::HashMap;
+
+use ::statements::{Effect, Logged, LoggedMarker, MarkerOf, NotOwn};
+use profile::{StatementSeen, TableSchema, ValuesSeen};
+use query_log::{Log, RecordedStatement, Value};
+
+/// Each statement once, whatever values stood in its text. Of values sizes are kept, and numbers of rows, of seconds
+/// and of elements.
+pub(super) fn logged_statements(log: &Log, tables: &[TableSchema]) -> Vec<StatementSeen> {
+    let mut all: Vec<StatementSeen> = Vec::new();
+    let mut known = HashMap::new();
+    let place = |recorded: &RecordedStatement| {
+        let logged = Logged::of(&recorded.text);
+        let (what, serial) = match &logged {
+            Ok(logged) => {
+                let is_conditional = logged.effect == Effect::Conditional;
+                (logged.text.clone(), recorded.serial.clone().filter(|_| is_conditional))
+            }
+            Err(NotOwn { what, why }) => (format!("{what}: {why}"), None),
+        };
+        let of_text = logged.as_ref().ok().and_then(|logged| logged.keyspace.clone());
+        let (keyspace, consistency) = (of_text.or_else(|| recorded.keyspace.clone()), recorded.consistency.clone());
+        let place = *known.entry((what, keyspace.clone(), consistency.clone(), serial.clone())).or_insert(all.len());
+        if place == all.len() {
+            let markers = logged.as_ref().map_or(0, |logged| logged.markers.len());
+            let values = vec![ValuesSeen::default(); markers];
+            all.push(StatementSeen { logged: logged.clone(), keyspace, consistency, serial, requests: 0, values });
+        }
+        all[place].requests += recorded.requests;
+        let numbered = |logged: Logged| {
+            let of = |marker: LoggedMarker| Some((marker.value?, is_numbered(&marker, tables)));
+            logged.markers.into_iter().map(of).collect::<Vec<Option<(usize, bool)>>>()
+        };
+        (place, logged.map(numbered).unwrap_or_default())
+    };
+    // Two recorded texts may be one statement, whose values stand at other places.
+    let places: Vec<(usize, Vec<Option<(usize, bool)>>)> = log.statements().iter().map(place).collect();
+    for request in log.requests() {
+        let (place, markers) = &places[request.statement as usize];
+        let given: Vec<Value<'_>> = log.values(request).collect();
+        for (seen, marker) in all[*place].values.iter_mut().zip(markers) {
+            let Some((value, is_numbered)) = marker else { continue };
+            // A value that was not set is in a full query log as an empty one.
+            if let Some(Value::Bytes(bytes)) = given.get(*value).filter(|given| **given != Value::Bytes(b"")) {
+                seen.add(bytes, *is_numbered);
+            }
+        }
+    }
+    all
+}
+
+/// Whether the values of a marker begin with a number that is asked for.
+fn is_numbered(marker: &LoggedMarker, tables: &[TableSchema]) -> bool {
+    match &marker.of {
+        MarkerOf::Limit | MarkerOf::Ttl | MarkerOf::List(_) => true,
+        MarkerOf::Column { name, .. } => {
+            let of_table = tables.iter().filter(|table| table.name.table == marker.table);
+            of_table.filter_map(|table| table.column(name)).any(|column| column.is_collection())
+        }
+        MarkerOf::RangeEnd(_) | MarkerOf::Element | MarkerOf::Timestamp | MarkerOf::Token => false,
+    }
+}
