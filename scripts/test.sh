@@ -61,8 +61,8 @@ all=$(programs --tests)
 cargo build "${tests[@]}" --example simulated_agent
 [ $# = 0 ] || beside "$target/beside.log" "$@"
 # The others, one a line: whoever is free takes the next one. At first that is this shell alone; a second one takes the place of COMMAND or of the
-# stories, whichever ends first, and a third that of the stories. Before, it has what else is in their program, which waits for Terraform more than
-# it computes, and has networks of its own.
+# stories, whichever ends first, and a third that of the stories. The third has before that what else is in their program, which waits for Terraform
+# more than it computes, and has networks of its own.
 queue=$target/queue.txt
 grep -vxF "$engine" <<<"$all" | grep -vxF "$stories" >"$queue"
 take() { { flock 9 && read -r directory program <"$queue" && sed -i 1d "$queue"; } 9>"$queue.lock"; }
@@ -90,6 +90,8 @@ fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
 [ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
 for job in "${jobs[@]}"; do wait "$job" || status=$?; done
 jobs=()
+# A lock or a disk that fails ends the taking as an empty queue does.
+[ ! -s "$queue" ] || { status=1 && echo "==> nobody ran:" && cat "$queue"; }
 cat "$target/stories.log" "$target/second.log" "$target/third.log"
 [ $# = 0 ] || cat "$target/beside.log"
 echo "==> ended after $SECONDS s"

@@ -183,7 +183,7 @@ impl Story {
 fn what_a_killed_controller_had_made_is_taken_away() {
     let mut story = Story::new(Laboratory::new());
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
-    wait_for("the first machine", Duration::from_secs(120), || !story.cloud.left_of("instance").is_empty());
+    wait_for("the first machine", Duration::from_secs(300), || !story.cloud.left_of("instance").is_empty());
     story.kill();
     let run = story.lab.run_directory();
     story.start(&["destroy", run.to_str().unwrap()]);

@@ -37,7 +37,7 @@ struct Stranger(Child);
 
 impl Stranger {
     fn comes(lab: &Laboratory) -> Self {
-        let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vF \"$0\" | xargs -r umount
+        let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vF \"$0\" | tac | xargs -r umount
             exec sleep 1000";
         let mut command = Command::new("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-c", script]).arg(lab.work());

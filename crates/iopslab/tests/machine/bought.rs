@@ -31,7 +31,7 @@ fn machines_are_made_measured_and_taken_away() {
     assert_ne!(text, EXPERIMENT);
     let mut story = Story::of(Laboratory::new(), &text);
     story.start(&["run", "own.toml", "--provider", "aws", "--yes"]);
-    wait_for("all machines", Duration::from_secs(120), || story.cloud.left_of("instance").len() == 4);
+    wait_for("all machines", Duration::from_secs(300), || story.cloud.left_of("instance").len() == 4);
     assert_eq!(story.cloud.untagged(), Vec::<String>::new());
     assert!(story.ends_well());
     assert_eq!(story.cloud.left(), Vec::<String>::new());

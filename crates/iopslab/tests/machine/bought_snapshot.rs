@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::bought::allowed;
 use crate::cloud::attach;
 use crate::network::run;
 use crate::real::small_node;
-use crate::support::{Exits, Laboratory, conformance, json};
+use crate::support::{Exits, Laboratory, conformance, json, wait_for};
 
 const VOLUME_BYTES: u64 = 2 << 30;
 
@@ -101,7 +102,14 @@ fn loaded(lab: &Laboratory) -> (PathBuf, String) {
     let mut command = lab.iopslab_in_own_network(&["run", "loads.toml", "--out", "local"]);
     command.env("IOPSLAB_WORK", volume.at.join("iopslab")).exits(0);
     let kept = only(&volume.at.join("iopslab/snapshots")).join("snapshot.json");
-    (image, json(&kept)["key"].as_str().unwrap().to_owned())
+    let key = json(&kept)["key"].as_str().unwrap().to_owned();
+    drop(volume);
+    // Whoever got a copy of this mount in the meantime keeps for a moment what is not written yet.
+    wait_for("an image that is whole", Duration::from_secs(60), || {
+        let devices = Command::new("losetup").arg("--associated").arg(&image).output().unwrap();
+        devices.stdout.is_empty()
+    });
+    (image, key)
 }
 
 /// What is below a directory, alone.

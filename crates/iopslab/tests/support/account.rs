@@ -83,7 +83,7 @@ impl Account {
             .unwrap();
         let account = Self { directory: directory.to_owned(), socket, server };
         // It says so when it listens to both.
-        wait_for("moto's server", Duration::from_secs(90), || {
+        wait_for("moto's server", Duration::from_secs(300), || {
             let log = std::fs::read_to_string(account.directory.join("moto.log")).unwrap_or_default();
             log.contains("Running on")
         });

@@ -85,7 +85,7 @@ impl Drop for Machine {
 /// A process with a copy of the mount at `path`, as a container that began now would have, and of no volume of other
 /// tests.
 pub fn with_a_copy_of_the_mount(path: &Path) -> std::process::Child {
-    let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vxF \"$0\" | xargs -r umount
+    let script = "findmnt --raw --noheadings --types xfs --output TARGET | grep -vxF \"$0\" | tac | xargs -r umount
         echo ready
         exec sleep 60";
     let mut child = std::process::Command::new("unshare")
