@@ -306,7 +306,10 @@ fn a_load_takes_the_flags_of_its_product_alone() {
         (&["--consistency", "one"][..], "--consistency: PostgreSQL has nothing for it"),
         (&["--load-data", "--replication", "1"][..], "--replication: PostgreSQL has nothing for it"),
         (&["--hosts", "db2"][..], "a second of --hosts: PostgreSQL has nothing for it"),
-        (&["--concurrency", "901"][..], "--concurrency 901: PostgreSQL has nothing for it help: 900 at the most"),
+        (
+            &["--concurrency", "901"][..],
+            "--concurrency 901: PostgreSQL takes 900 requests in flight at the most help: state 900",
+        ),
     ] {
         let stderr = asked(2, &[&postgresql[..], flags].concat());
         assert!(stderr.contains(said), "{stderr}");
@@ -317,7 +320,7 @@ fn a_load_takes_the_flags_of_its_product_alone() {
     }
     for data in [&["--threads", "0"][..], &["--load-data"][..]] {
         let stderr = asked(1, &[&postgresql[..], data].concat());
-        let help = "help: is a PostgreSQL listening there? try: iopslab db start postgresql";
+        let help = "help: is a PostgreSQL listening there that has the database ycsb? try: iopslab db start postgresql";
         assert!(stderr.contains("127.0.0.1:9") && stderr.contains(help), "{stderr}");
     }
 }
