@@ -30,8 +30,8 @@ pub(super) fn check(
     if bytes * LOG_ROOM > room {
         let [bytes, room, most] = [bytes, room, room / LOG_ROOM].map(|bytes| bytes / GIB);
         let message = format!(
-            "{key} of {name}: {bytes:.1} GiB, and {whose} has {room:.1} GiB: the log exceeds {key} while a checkpoint is \
-             late, and the database ends where the volume is full"
+            "{key} of {name}: {bytes:.1} GiB, and {whose} has {room:.1} GiB: the log exceeds {key} while a checkpoint \
+             is late, and the database ends where the volume is full"
         );
         return mistakes.refuse(at, message, format!("state {most:.1} GiB at the most, or a larger volume"));
     }
