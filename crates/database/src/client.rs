@@ -22,6 +22,12 @@ pub trait Client: Connect + Sync + Sized {
     #[must_use]
     fn loading(self) -> Self;
 
+    /// Connects to a database that exists, and asks nothing.
+    ///
+    /// # Errors
+    /// There is no connection.
+    fn reach(&self) -> Result<(), ExistingError>;
+
     /// Looks for the data set in a cluster that exists, with the nodes to which there is no connection; makes the table
     /// where it is missing, and notes that it is being loaded.
     ///

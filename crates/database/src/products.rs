@@ -87,6 +87,10 @@ impl Client for CqlConnect {
         self
     }
 
+    fn reach(&self) -> Result<(), ExistingError> {
+        Existing::connect(&self.at).map(drop)
+    }
+
     fn take(
         &self,
         dataset: &Dataset,

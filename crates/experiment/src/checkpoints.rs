@@ -51,25 +51,3 @@ fn none(rules: &CheckpointRules, configuration: &Configuration, log: u64, (inter
     let numbers = [("interval_s", interval_s), ("trial_s", trial_s)];
     Note::new("no_checkpoint", Sentence::about(&configuration.name, words), advice).with(numbers)
 }
-
-/// In a model what is stated is divided, and what is not is as large at every scale: configurations of both kinds.
-pub(crate) fn log_stated_by_some(experiment: &Experiment) -> Vec<Note> {
-    let Database::Started(started) = &experiment.target.database else { return Vec::new() };
-    let Some(rules) = started.product.checkpoints else { return Vec::new() };
-    let scale = experiment.place.scale();
-    let is_stated = |c: &&Configuration| (rules.log.bytes)(&c.settings).is_some();
-    if scale <= 1.0 || !experiment.configurations.iter().any(|c| is_stated(&c)) {
-        return Vec::new();
-    }
-    let (key, gib) = (rules.log.setting.1, COMMITLOG_BYTES as f64 / catalog::GIB);
-    let note = |configuration: &Configuration| {
-        let words = format!(
-            "{key} is not stated and is {gib:.0} GiB in the 1:{scale} model, as {:.0} GiB would be at full scale; what \
-             other configurations state is divided",
-            gib * scale
-        );
-        let advice = format!("State {key} of full scale in every configuration");
-        Note::new("log_space_unstated", Sentence::about(&configuration.name, words), advice)
-    };
-    experiment.configurations.iter().filter(|c| !is_stated(c)).map(note).collect()
-}

@@ -44,7 +44,6 @@ pub fn static_notes(
     notes.extend(model_notes::notes(experiment));
     notes.extend(before_release(experiment));
     notes.extend(checkpoints::none_in_a_trial(experiment));
-    notes.extend(checkpoints::log_stated_by_some(experiment));
     notes.extend(at_a_crash(experiment));
     notes.extend(open_to_others(experiment));
     // Nothing is emulated of a cluster that exists, and where its commit log lies is its own business.

@@ -6,8 +6,10 @@ use experiment::setups;
 use crate::story::{accepted, each_refused, notes, with};
 
 const LOG_OF_50_GIB: &str = "commitlog_volume = { type = \"gp3\", size_gib = 50 }";
+/// What the configuration itself states, of full scale: what PostgreSQL has by itself.
+const AS_SHIPPED: &str = "settings = { postgresql = { max_wal_size = \"1GB\" } }";
 
-/// A PostgreSQL as it is, and with a setting more; `log` is a line of both, `local` are lines of `[provider.local]`.
+/// A PostgreSQL as it is, and with a setting more; `log` are lines of both, `local` are lines of `[provider.local]`.
 fn text(log: &str, setting: &str, local: &str) -> String {
     format!(
         "{}[target]\ndatabase = \"postgresql\"\n\
@@ -18,9 +20,10 @@ fn text(log: &str, setting: &str, local: &str) -> String {
 
 #[test]
 fn a_model_divides_what_is_stated_and_costs_nothing_more() {
-    let experiment = accepted(&text(LOG_OF_50_GIB, "max_wal_size = \"4GB\"", "scale = 16"));
+    let both = format!("{LOG_OF_50_GIB}\n{AS_SHIPPED}");
+    let experiment = accepted(&text(&both, "max_wal_size = \"4GB\"", "scale = 16"));
     let setups = setups(&experiment);
-    assert_eq!([&setups[0], &setups[1]].map(|setup| setup.commitlog_bytes), [None, Some(256 << 20)]);
+    assert_eq!([&setups[0], &setups[1]].map(|setup| setup.commitlog_bytes), [Some(64 << 20), Some(256 << 20)]);
     let size = |i: usize| setups[i].commitlog.as_ref().unwrap().size_bytes;
     assert_eq!(size(0), size(1), "they have one hardware");
     assert!(!setups[0].shares_process_with(&setups[1]), "it is another configuration of the server");
@@ -42,24 +45,29 @@ fn what_could_fill_its_volume_or_is_too_little_to_start_with_is_refused() {
         (of("", "16MB", ""), "max_wal_size of a_set: 16.0 MiB, and the database does not start with less than 32 MiB"),
         (of("", "16 gigabytes", ""), "max_wal_size cannot be \"16 gigabytes\""),
     ]);
-    for (log, stated, local) in [(LOG_OF_50_GIB, "25GB", ""), ("", "160GB", "scale = 16"), ("", "512MB", "scale = 16")]
+    for (log, stated, local) in
+        [(LOG_OF_50_GIB, "25GB", ""), (AS_SHIPPED, "160GB", "scale = 16"), (AS_SHIPPED, "512MB", "scale = 16")]
     {
         accepted(&of(log, stated, local));
     }
 }
 
+/// Else the smaller of two could be the larger one in a model.
 #[test]
-fn a_plan_says_when_a_checkpoint_comes_by_it_and_that_another_configuration_has_none_stated() {
-    let said =
-        |setting: &str, local: &str, rule: &str| notes(&accepted(&text(LOG_OF_50_GIB, setting, local)), rule, None);
-    let stated = "max_wal_size = \"4GB\"";
-    let late = said(stated, "scale = 16", "no_checkpoint");
+fn a_model_has_no_configuration_beside_it_that_states_none() {
+    let mixed = |setting: &str, local: &str| text(LOG_OF_50_GIB, setting, local);
+    let why = "max_wal_size of a_set: the 1:16 model divides it, and a, which states none, has 1 GiB there, as 16 GiB \
+               would be at full scale (state max_wal_size in every configuration)";
+    each_refused(&[(mixed("max_wal_size = \"4GB\"", "scale = 16"), why)]);
+    accepted(&mixed("max_wal_size = \"4GB\"", ""));
+    accepted(&mixed("wal_compression = \"pglz\"", "scale = 16"));
+}
+
+#[test]
+fn a_plan_says_when_a_checkpoint_comes_by_it() {
+    let both = format!("{LOG_OF_50_GIB}\n{AS_SHIPPED}");
+    let late = notes(&accepted(&text(&both, "max_wal_size = \"4GB\"", "scale = 16")), "no_checkpoint", None);
     let [plain, set] = late.as_slice() else { panic!("{late:?}") };
-    assert!(plain.starts_with("note: a: ") && plain.contains("once about 539 MiB are logged"), "{plain}");
+    assert!(plain.starts_with("note: a: ") && plain.contains("once about 34 MiB are logged"), "{plain}");
     assert!(set.starts_with("note: a_set: ") && set.contains("once about 135 MiB are logged"), "{set}");
-    let found = said(stated, "scale = 16", "log_space_unstated");
-    let starts = "note: a: max_wal_size is not stated and is 1 GiB in the 1:16 model, as 16 GiB would be at full scale";
-    assert!(found.len() == 1 && found[0].starts_with(starts), "{found:?}");
-    assert_eq!(said(stated, "", "log_space_unstated"), [""; 0], "nothing is divided");
-    assert_eq!(said("wal_compression = \"pglz\"", "scale = 16", "log_space_unstated"), [""; 0], "nobody states it");
 }

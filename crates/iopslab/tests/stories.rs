@@ -8,6 +8,7 @@ mod aws_policy;
 mod aws_quota_stories;
 mod beside_stories;
 mod bucket_stories;
+mod by_hand_stories;
 mod cache_stories;
 mod catalog_stories;
 mod closed_pipes;

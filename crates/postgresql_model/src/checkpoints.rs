@@ -47,7 +47,8 @@ fn log_share(settings: &Settings) -> f64 {
     1.0 / (1.0 + target)
 }
 
-/// `max_wal_size` as these settings state it, rounded to whole MB as PostgreSQL does. What is stated was checked before.
+/// `max_wal_size` as these settings state it, rounded to whole MB as PostgreSQL does. What is stated was checked
+/// before.
 fn stated_wal_bytes(settings: &Settings) -> Option<f64> {
     let stated = settings.keys(CONF).get(MAX_WAL_SIZE)?;
     Some(amount(Unit::of_settings("MB"), stated.value())?.round() * MB)

@@ -2,8 +2,8 @@
 //!
 //! Two ways lead in. Whoever reaches the socket in the node's own directory is its superuser; that directory belongs to
 //! the user that the server runs as, and nobody else gets into it but root. Over the network there is one user, without
-//! a password, which owns nothing and can read and write the data set's tables: a superuser of PostgreSQL could run
-//! programs.
+//! a password, which can read and write the data set's tables and owns nothing, but for the database of `iopslab db`: a
+//! superuser of PostgreSQL could run programs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -15,6 +15,8 @@ use crate::table_at::TableAt;
 
 /// What a server says of a connection that no line of `pg_hba.conf` lets in as it is; before PostgreSQL 14 the second.
 const NOT_ENCRYPTED: [&str; 2] = ["no encryption", "SSL off"];
+/// What tokio-postgres says where a server asks for a password and none is stated.
+const PASSWORD_MISSING: &str = "password missing";
 
 /// How connections to a server are made.
 pub(crate) struct Way {
@@ -98,6 +100,8 @@ impl Way {
             (Some(code), Some(login), _) if *code == SqlState::INVALID_PASSWORD => {
                 Refusal::Login { user: login.user.clone(), place: login.source.clone(), said }
             }
+            // The driver has none to answer with.
+            (None, None, _) if said.ends_with(PASSWORD_MISSING) => Refusal::NoLogin,
             // pg_hba.conf has no line for a connection like this one.
             (Some(code), _, None)
                 if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION

@@ -14,10 +14,11 @@ use crate::stage::{DATASET, Guarded, Load, PATIENCE, Stage, TABLE};
 use crate::{POSTGRESQL, drive, key};
 
 const DATABASE: &str = "postgres";
-/// `sealed` comes in by TLS alone.
+/// `sealed` comes in by TLS alone; `iopslab`, who asks where no user is stated, is asked for a password.
 const RULES: &str = "local all postgres trust\n\
                      hostssl all sealed all scram-sha-256\n\
                      host all bench all scram-sha-256\n\
+                     host all iopslab all scram-sha-256\n\
                      host all watcher all scram-sha-256\n";
 
 /// A server with two users that may make schemas, and what its certificate is signed by.
@@ -131,6 +132,9 @@ fn postgresql_of_somebody_else_is_loaded_once_and_what_is_not_iopslabs_stays_as_
         panic!("it lets in whoever guesses")
     };
     assert!(user == "bench" && said.contains("password authentication failed") && !said.contains("guessed"), "{said}");
+
+    let nobody = TableAt { access: Access::default(), ..lab.clone() };
+    assert_eq!(refusal(&nobody), Refusal::NoLogin);
 
     // Loaded once, and found again.
     assert_eq!(take(&lab, &DATASET).unwrap(), Found::Missing);

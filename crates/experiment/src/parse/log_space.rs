@@ -4,7 +4,7 @@ use catalog::{GIB, MIB};
 use product::CheckpointRules;
 
 use super::settings;
-use crate::checkpoints::LOG_ROOM;
+use crate::checkpoints::{COMMITLOG_BYTES, LOG_ROOM};
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
 use crate::{Configuration, raw};
@@ -30,8 +30,8 @@ pub(super) fn check(
     if bytes * LOG_ROOM > room {
         let [bytes, room, most] = [bytes, room, room / LOG_ROOM].map(|bytes| bytes / GIB);
         let message = format!(
-            "{key} of {name}: {bytes:.1} GiB, and {whose} has {room:.1} GiB: the log exceeds {key} while a checkpoint is \
-             late, and the database ends where the volume is full"
+            "{key} of {name}: {bytes:.1} GiB, and {whose} has {room:.1} GiB: the log exceeds {key} while a checkpoint \
+             is late, and the database ends where the volume is full"
         );
         return mistakes.refuse(at, message, format!("state {most:.1} GiB at the most, or a larger volume"));
     }
@@ -44,4 +44,30 @@ pub(super) fn check(
         return mistakes.refuse(at, message, "state more, or a smaller scale in [provider.local]");
     }
     Some(())
+}
+
+/// In a model what is stated is divided, and what is not is as large at every scale: configurations of both kinds
+/// would be compared with logs whose ratio is another one than at full scale.
+pub(super) fn of_one_kind(
+    file: &raw::Experiment,
+    configurations: &[Option<Configuration>],
+    (rules, scale): (Option<&CheckpointRules>, f64),
+    mistakes: &mut Collector<'_>,
+) {
+    let Some(log) = rules.map(|rules| rules.log).filter(|_| scale > 1.0) else { return };
+    let is_stated = |configuration: &Configuration| (log.bytes)(&configuration.settings).is_some();
+    let all = file.configuration.iter().zip(configurations);
+    let all = all.filter_map(|(raw, configuration)| Some((raw, configuration.as_ref()?)));
+    let (stated, unstated): (Vec<_>, Vec<_>) = all.partition(|(_, configuration)| is_stated(configuration));
+    if let ([(raw, stated), ..], [(_, unstated), ..]) = (stated.as_slice(), unstated.as_slice()) {
+        let (key, gib) = (log.setting.1, COMMITLOG_BYTES as f64 / GIB);
+        let message = format!(
+            "{key} of {}: the 1:{scale} model divides it, and {}, which states none, has {gib:.0} GiB there, as {:.0} \
+             GiB would be at full scale",
+            stated.name,
+            unstated.name,
+            gib * scale
+        );
+        mistakes.add(settings::place(raw, log.setting), message, format!("state {key} in every configuration"));
+    }
 }

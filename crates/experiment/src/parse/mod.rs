@@ -171,6 +171,7 @@ fn check(
     let names = names.filter_map(|(raw, checked)| Some((raw.span(), checked.as_ref()?.name.as_str())));
     mistakes.unique(names, "workload");
     existing::fits((file, product), &configurations, &workloads, beside.there, mistakes);
+    log_space::of_one_kind(file, &configurations, (product.checkpoints.as_ref(), model.scale), mistakes);
     cache_tier::fits(file, (dataset.as_ref(), model.scale), &configurations, &workloads, mistakes);
     watched::check(file, &mut configurations, mistakes);
     consistency::reachable(file, target.as_ref(), &configurations, &workloads, mistakes);

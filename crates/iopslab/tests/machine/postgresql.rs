@@ -83,6 +83,7 @@ name = "a"
 instance = { vcpus = 2, memory_gib = 4 }
 data_volume = { iops = 3000, mib_per_s = 125, size_gib = 100 }
 commitlog_volume = { iops = 3000, mib_per_s = 125, size_gib = 20 }
+settings = { postgresql = { max_wal_size = "1GB" } }
 
 [[variant]]
 name = "large"
@@ -115,6 +116,6 @@ fn the_space_of_the_wal_that_is_stated_is_in_force_divided_by_the_scale() {
         assert_eq!(record["nodes"].as_array().map(Vec::len), Some(1), "{record:#}");
         record["nodes"][0]["settings"]["postgresql"]["max_wal_size"].clone()
     };
-    assert_eq!((shown("a"), shown("a_large")), (Value::Null, json!("2048 MB")));
+    assert_eq!((shown("a"), shown("a_large")), (json!("256 MB"), json!("2048 MB")));
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

@@ -12,7 +12,7 @@ pub fn checkpoints_requested(of: &CheckpointsRequested) -> Words {
             of.checkpoints_requested, of.every_s, of.threshold_s
         ),
         "After each of them the first change of a page is logged whole: writes cost what they cost with so many \
-         checkpoints. Compare with num_requested of pg_stat_checkpointer in production, or raise max_wal_size, which a \
-         variant may state where iopslab starts the server.",
+         checkpoints. Compare with num_requested of pg_stat_checkpointer in production, or raise max_wal_size, which \
+         settings.postgresql may state where iopslab starts the server.",
     )
 }

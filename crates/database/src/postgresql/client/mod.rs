@@ -79,6 +79,10 @@ impl Client for PostgresConnect {
         Self { loads: true, ..self }
     }
 
+    fn reach(&self) -> Result<(), ExistingError> {
+        Theirs::connect(&self.at).map(drop)
+    }
+
     fn take(&self, dataset: &Dataset, keys: KeyFormat, _: u32) -> Result<(Found, Vec<String>), ExistingError> {
         Ok((Theirs::connect(&self.at)?.take(dataset, keys)?, Vec::new()))
     }

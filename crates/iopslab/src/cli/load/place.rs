@@ -1,6 +1,7 @@
 //! Where the table is: in a keyspace, or in a schema of a database. What one product has nothing for is refused.
 
 use database::TableAt;
+use database::loader::KEYSPACE;
 use engine::Load;
 use experiment::{Consistency, ConsistencyLevels, Lack, Product, product_named};
 use process::failure::Failure;
@@ -8,8 +9,8 @@ use process::failure::Failure;
 use super::args::LoadArgs;
 use crate::cli::entry::{CQL_PORT, SQL_PORT, with_port};
 
-/// The keyspace of YCSB's table, and the database that `iopslab db start postgresql` makes.
-const KEYSPACE: &str = "ycsb";
+/// The schema in which names without one are, of PostgreSQL.
+const SCHEMA: &str = "public";
 
 /// Where the table is.
 pub(super) struct Place {
@@ -18,7 +19,7 @@ pub(super) struct Place {
     pub(super) hosts: Vec<String>,
     /// Of PostgreSQL it is the database.
     pub(super) keyspace: String,
-    /// Of PostgreSQL alone; `None`: its user's own search path.
+    /// Of PostgreSQL alone.
     pub(super) schema: Option<String>,
     /// `None`: the product has no levels.
     pub(super) consistency: Option<Consistency>,
@@ -29,9 +30,8 @@ impl Place {
     pub(super) fn of(args: &LoadArgs, load: Load) -> Result<Self, Failure> {
         let product = product_named(&args.database).map_err(Failure::input)?;
         let is_sql = product.lacks(Lack::Cql);
-        let refusal = if is_sql { of_cql(args, load, product) } else { of_sql(args) };
-        if let Some((flag, help)) = refusal {
-            let message = format!("{flag}: {} has nothing for it", product.short);
+        let refusal = if is_sql { of_cql(args, load, product) } else { of_sql(args, product) };
+        if let Some((message, help)) = refusal {
             return Err(Failure::input(message).help(help));
         }
         let (port, keyspace) = match is_sql {
@@ -42,7 +42,7 @@ impl Place {
             product,
             hosts: args.hosts.iter().map(|host| with_port(host, port)).collect(),
             keyspace: keyspace.clone().unwrap_or_else(|| KEYSPACE.to_owned()),
-            schema: args.schema.clone(),
+            schema: is_sql.then(|| args.schema.clone().unwrap_or_else(|| SCHEMA.to_owned())),
             consistency: product.has_consistency.then(|| args.consistency.unwrap_or(Consistency::One)),
         })
     }
@@ -76,16 +76,20 @@ impl Place {
 
     /// What to do where nobody answers.
     pub(super) fn nobody(&self) -> String {
+        let Product { short, name, .. } = self.product;
         match self.is_sql() {
-            true => format!("is a {} listening there? try: iopslab db start {}", self.product.short, self.product.name),
+            true => format!(
+                "is a {short} listening there that has the database {}? try: iopslab db start {name}",
+                self.keyspace
+            ),
             false => "is a CQL server listening there? try: iopslab db start".to_owned(),
         }
     }
 }
 
-/// What is typed and means something to a cluster alone that speaks CQL: the flag, and what to do.
+/// What is typed and means something to a cluster alone that speaks CQL: why not, and what to do.
 fn of_cql(args: &LoadArgs, load: Load, product: &Product) -> Option<(String, String)> {
-    let refused = |flag: &str, help: &str| Some((flag.to_owned(), help.to_owned()));
+    let refused = |flag: &str, help: &str| Some((has_nothing(flag, product), help.to_owned()));
     if args.keyspace.is_some() {
         return refused("--keyspace", "name its database by --dbname, and the schema in it by --schema");
     }
@@ -100,16 +104,23 @@ fn of_cql(args: &LoadArgs, load: Load, product: &Product) -> Option<(String, Str
     }
     match (load, product.most_in_flight) {
         (Load::Closed { concurrency }, most) if concurrency > most => Some((
-            format!("--concurrency {concurrency}"),
-            format!("{most} at the most: each request in flight has a connection"),
+            format!("--concurrency {concurrency}: {} takes {most} requests in flight at the most", product.short),
+            format!("state {most} or less: each request in flight has a connection"),
         )),
         _ => None,
     }
 }
 
 /// The same of a server that speaks SQL.
-fn of_sql(args: &LoadArgs) -> Option<(String, String)> {
+fn of_sql(args: &LoadArgs, product: &Product) -> Option<(String, String)> {
     let is_typed = [("--dbname", args.dbname.is_some()), ("--schema", args.schema.is_some())];
     let (flag, _) = is_typed.into_iter().find(|(_, is_typed)| *is_typed)?;
-    Some((flag.to_owned(), "it is of a server of PostgreSQL: --database postgresql; here --keyspace".to_owned()))
+    Some((
+        has_nothing(flag, product),
+        "it is of a server of PostgreSQL: --database postgresql; here --keyspace".to_owned(),
+    ))
+}
+
+fn has_nothing(flag: &str, product: &Product) -> String {
+    format!("{flag}: {} has nothing for it", product.short)
 }

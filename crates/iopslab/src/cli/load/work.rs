@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use controller::Screen;
 use database::cassandra::{Admin, AdminError};
-use database::{Client, ClientWork, Existing, ExistingError, Found, Replication, TableAt};
+use database::{Client, ClientWork, ExistingError, Found, Replication, TableAt};
 use engine::{EngineError, Load, LoadOutcome, LoadPlan, Second, TrialOutcome, TrialPlan};
 use experiment::Dataset;
 use process::failure::Failure;
@@ -35,16 +35,16 @@ impl ClientWork for ByHand<'_> {
         let mut on_second = |second: &Second| self.screen.doing("", &line(second));
         let outcome = engine::run_trial(&client, self.plan, &mut on_second, self.cancelled);
         self.screen.clear();
-        Ok((loaded, outcome.map_err(|error| self.failure(error))?))
+        Ok((loaded, outcome.map_err(|error| self.failure::<C>(error))?))
     }
 }
 
 impl ByHand<'_> {
-    fn failure(&self, error: EngineError) -> Failure {
+    fn failure<C: Client>(&self, error: EngineError) -> Failure {
         match error {
             EngineError::Plan(_) => Failure::input(error),
             EngineError::Connect(_) => {
-                let help = self.help_with_entry().unwrap_or_else(|| match self.place.is_sql() {
+                let help = self.help_with_entry::<C>().unwrap_or_else(|| match self.place.is_sql() {
                     true => self.place.nobody(),
                     false => format!(
                         "is a CQL server listening there, and does the table {} exist? --load-data creates it",
@@ -61,11 +61,8 @@ impl ByHand<'_> {
     }
 
     /// What to do where it is the way in that fails: the engine keeps what was said, not what it means.
-    fn help_with_entry(&self) -> Option<String> {
-        if self.place.is_sql() {
-            return None;
-        }
-        match Existing::connect(&self.at) {
+    fn help_with_entry<C: Client>(&self) -> Option<String> {
+        match C::to(self.at.clone()).reach() {
             Err(ExistingError::Connect { refusal, .. }) => refusal.help(),
             _ => None,
         }
@@ -147,7 +144,7 @@ fn insert<C: Client>(by_hand: &ByHand<'_>, client: &C) -> Result<LoadOutcome, Fa
         },
         by_hand.cancelled,
     );
-    loaded.map_err(|error| by_hand.failure(error))
+    loaded.map_err(|error| by_hand.failure::<C>(error))
 }
 
 /// Why a server of PostgreSQL does not take the data set, with what to do.
