@@ -115,7 +115,7 @@ fn what_was_not_the_storage_is_said_before_any_figure() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&said), "{text}");
     comparison.gates[0].obstacles.extend([Obstacle::Withheld { cells: 2 }, Obstacle::FiguresMissing { cells: 1 }]);
-    let without = "1 cell has no such figure in one of the runs: that nothing is lost there is not shown";
+    let without = "1 cell has no such figure in at least one of the runs: that nothing is lost there is not shown";
     assert!(comparison_markdown(&comparison).contains(without));
     let of_gate = "of 2 cells something else was measured than the storage in its sustained state: that nothing is \
                    lost there is not shown";

@@ -119,7 +119,7 @@ fn obstacle(obstacle: &Obstacle) -> String {
         }
         Obstacle::FiguresMissing { cells } => {
             let cells = several_of(*cells, "cell has", "cells have");
-            format!("{cells} no such figure in one of the runs: that nothing is lost there is not shown")
+            format!("{cells} no such figure in at least one of the runs: that nothing is lost there is not shown")
         }
         Obstacle::Withheld { cells } => {
             let cells = several_of(*cells, "cell", "cells");
