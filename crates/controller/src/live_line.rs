@@ -235,6 +235,9 @@ mod tests {
         {
             assert_eq!(bar(share), seen);
         }
-        assert_eq!([0, 999, 1_000, 1_234_567].map(|number| grouped_by(number, ',')), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [0, 999, 1_000, 1_234_567].map(|number| grouped_by(number, ',')),
+            ["0", "999", "1,000", "1,234,567"]
+        );
     }
 }

@@ -109,6 +109,8 @@ pub(crate) fn own_tables(own: &OwnUse, keys: &[TableKeys], used: &[TableUse], cl
         let mean_bytes = used.iter().find(|table| table.schema.name == schema.name);
         let mean_bytes = mean_bytes.and_then(|table| table.mean_partition_bytes).filter(|bytes| *bytes > 0.0);
         let (partitions, of_partitions) = partitions(schema, keys, cluster.nodes);
+        let most = room(schema, |kind| matches!(kind, ColumnKind::PartitionKey(_)));
+        let of_room = (partitions > most).then(|| format!("Its partition key has {most} values as they are made."));
         let (rows, of_rows) = rows(schema, values, mean_bytes);
         let (distribution, of_keys) = distribution(keys);
         let columns = schema
@@ -117,12 +119,12 @@ pub(crate) fn own_tables(own: &OwnUse, keys: &[TableKeys], used: &[TableUse], cl
             .filter_map(|column| Some((column.name.clone(), generator(column, values.get(&column.name)?)?)));
         let data = TableData {
             table: schema.name.table.clone(),
-            partitions,
+            partitions: partitions.min(most),
             rows: Size::fixed(rows),
             population: Population::Of(distribution),
             columns: columns.collect(),
         };
-        let origin = [Some(of_partitions), of_rows, Some(of_keys)].into_iter().flatten().collect();
+        let origin = [Some(of_partitions), of_room, of_rows, Some(of_keys)].into_iter().flatten().collect();
         OwnTable { name: schema.name.clone(), create: create(schema), data, origin }
     };
     let mut tables: Vec<OwnTable> = own.tables.iter().map(one).collect();
@@ -176,6 +178,19 @@ fn partitions(schema: &TableSchema, keys: Option<&TableKeys>, nodes: u32) -> (u6
     }
 }
 
+/// How many keys such columns have as their values are usually made: numbers count up from 0, and those of collections
+/// may repeat. A run refuses more.
+fn room(schema: &TableSchema, is_it: fn(ColumnKind) -> bool) -> u64 {
+    let of_column = |column: &ColumnSchema| match column.parts().0 {
+        "list" | "map" | "set" | "vector" => 1,
+        "boolean" => 2,
+        "tinyint" => 1 << 7,
+        "smallint" => 1 << 15,
+        _ => u64::MAX,
+    };
+    schema.described.iter().filter(|column| is_it(column.kind)).map(of_column).max().unwrap_or(u64::MAX)
+}
+
 /// Rows of a partition; and where that is from, where there can be several.
 fn rows(
     schema: &TableSchema,
@@ -196,7 +211,8 @@ fn rows(
     let Some(bytes) = mean_partition_bytes else {
         return (1, Some("Not known: how many rows a partition has. State them.".to_owned()));
     };
-    let rows = (bytes / row_bytes).round().clamp(1.0, MOST_ROWS);
+    let most = MOST_ROWS.min(room(schema, |kind| matches!(kind, ColumnKind::Clustering(_))) as f64);
+    let rows = (bytes / row_bytes).round().clamp(1.0, most);
     let words = format!("Rows are {bytes:.0} bytes in the mean partition by {row_bytes:.0} of a row: an estimate.");
     (rows as u64, Some(words))
 }

@@ -2,8 +2,9 @@
 
 use statements::{Generator, Population, Size, StatementData, TableData};
 
-use super::origins::{comment, grouped, keys};
+use super::origins::{comment, keys};
 use crate::ordered::quoted;
+use crate::typed_number::grouped_by;
 
 /// Statements of one's own, instead of YCSB's.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +32,8 @@ pub(super) fn workload(own: &OwnDraft, reduced_to: Option<f64>) -> String {
             ("range_rows", data.range_rows),
             ("ttl_s", data.ttl_s.map(u64::from)),
         ];
-        let stated = stated.into_iter().filter_map(|(key, number)| Some(format!("{key} = {}\n", grouped(number?))));
+        let stated =
+            stated.into_iter().filter_map(|(key, number)| Some(format!("{key} = {}\n", grouped_by(number?, '_'))));
         let stated: String = stated.collect();
         if !stated.is_empty() {
             text += &format!("\n{}[workload.statements.{name}]\n{stated}", comment(origin));
@@ -42,7 +44,7 @@ pub(super) fn workload(own: &OwnDraft, reduced_to: Option<f64>) -> String {
 
 fn table(data: &TableData, reduced_to: f64) -> String {
     let partitions = (data.partitions as f64 * reduced_to).round().max(1.0) as u64;
-    let mut text = format!("[workload.tables.{}]\npartitions = {}\n", key(&data.table), grouped(partitions));
+    let mut text = format!("[workload.tables.{}]\npartitions = {}\n", key(&data.table), grouped_by(partitions, '_'));
     if data.rows != Size::fixed(1) {
         text += &format!("rows = {}\n", size(&data.rows));
     }

@@ -47,6 +47,8 @@ pub enum MarkerOf {
         name: String,
         /// Whether it decides which rows are meant (`WHERE`).
         is_compared: bool,
+        /// Whether it is one of several that `IN (?, ?)` has.
+        is_listed: bool,
     },
     /// The upper end of a range of this column whose lower end is a marker, too.
     RangeEnd(String),
@@ -75,7 +77,7 @@ pub struct NotOwn {
 
 /// Functions that every server has (Apache Cassandra 5.0, "Functions" of its documentation), as names have neither `_`
 /// nor capitals; what turns a value into a blob or out of one is known by its name.
-const FUNCTIONS: [&str; 32] = [
+const FUNCTIONS: [&str; 43] = [
     "abs",
     "avg",
     "cast",
@@ -91,10 +93,17 @@ const FUNCTIONS: [&str; 32] = [
     "currenttimeuuid",
     "dateof",
     "exp",
+    "fromjson",
     "log",
     "log10",
     "mapkeys",
     "mapvalues",
+    "maskdefault",
+    "maskhash",
+    "maskinner",
+    "masknull",
+    "maskouter",
+    "maskreplace",
     "max",
     "maxtimeuuid",
     "maxwritetime",
@@ -102,8 +111,12 @@ const FUNCTIONS: [&str; 32] = [
     "mintimeuuid",
     "now",
     "round",
+    "similaritycosine",
+    "similaritydotproduct",
+    "similarityeuclidean",
     "sum",
     "todate",
+    "tojson",
     "totimestamp",
     "tounixtimestamp",
     "ttl",
@@ -210,7 +223,11 @@ fn of_markers(tokens: &[Token<'_>], slots: &[Slot]) -> Option<Vec<MarkerOf>> {
             Kind::Marker => {
                 let slot = *slots.get(found.len())?;
                 let written = inserted.iter().find(|(_, marker)| *marker == found.len());
-                let written = written.map(|(name, _)| MarkerOf::Column { name: name.clone(), is_compared: false });
+                let written = written.map(|(name, _)| MarkerOf::Column {
+                    name: name.clone(),
+                    is_compared: false,
+                    is_listed: false,
+                });
                 found.push(written.or_else(|| of_marker(tokens, at, open.last().copied(), slot))?);
             }
             _ => {}
@@ -235,9 +252,11 @@ fn of_markers(tokens: &[Token<'_>], slots: &[Slot]) -> Option<Vec<MarkerOf>> {
 /// What a marker is of that no `VALUES` has by itself; `open`: the innermost bracket around it.
 fn of_marker(tokens: &[Token<'_>], at: usize, open: Option<usize>, slot: Slot) -> Option<MarkerOf> {
     let before = |back: usize| at.checked_sub(back).map(|before| &tokens[before]);
+    let is_comma = |other: Option<&Token<'_>>| other.is_some_and(|other| other.is_symbol(','));
+    let is_listed = slot.operator == Operator::In && (is_comma(before(1)) || is_comma(tokens.get(at + 1)));
     let column = |at: Option<usize>| {
         let name = column(tokens, at?)?;
-        Some(MarkerOf::Column { name, is_compared: slot.clause == Clause::Where })
+        Some(MarkerOf::Column { name, is_compared: slot.clause == Clause::Where, is_listed })
     };
     let is_written = slot.clause == Clause::Written;
     let last = before(1)?;
@@ -290,8 +309,9 @@ mod tests {
     fn of(text: &str) -> Vec<String> {
         let logged = Logged::of(text).unwrap_or_else(|not| panic!("{not:?}"));
         let said = |marker: &LoggedMarker| match &marker.of {
-            MarkerOf::Column { name, is_compared: true } => format!("{}.{name}?", marker.table),
-            MarkerOf::Column { name, is_compared: false } => format!("{}.{name}", marker.table),
+            MarkerOf::Column { name, is_listed: true, .. } => format!("{}.{name}, ...", marker.table),
+            MarkerOf::Column { name, is_compared: true, .. } => format!("{}.{name}?", marker.table),
+            MarkerOf::Column { name, .. } => format!("{}.{name}", marker.table),
             other => format!("{other:?}"),
         };
         logged.markers.iter().map(said).collect()
@@ -299,13 +319,14 @@ mod tests {
 
     #[test]
     fn what_a_marker_is_of_follows_from_the_text() {
-        let cases: [(&str, &[&str]); 10] = [
+        let cases: [(&str, &[&str]); 11] = [
             ("SELECT * FROM carts WHERE shopper = ? LIMIT ?", &["carts.shopper?", "Limit"]),
             (
                 "SELECT a FROM h WHERE k = ? AND \"At\" >= ? AND \"At\" < ? PER PARTITION LIMIT 3",
                 &["h.k?", "h.At?", "RangeEnd(\"At\")"],
             ),
-            ("SELECT a FROM t WHERE k IN ? AND c IN (?, ?)", &["List(\"k\")", "t.c?", "t.c?"]),
+            ("SELECT a FROM t WHERE k IN ? AND c IN (?, ?)", &["List(\"k\")", "t.c, ...", "t.c, ..."]),
+            ("SELECT a FROM t WHERE k IN (?) AND c = ?", &["t.k?", "t.c?"]),
             ("SELECT a FROM t WHERE token(k, l) > token(?, ?) LIMIT ?", &["Token", "Token", "Limit"]),
             ("SELECT a FROM t WHERE token(k) > ?", &["Token"]),
             (
@@ -332,6 +353,7 @@ mod tests {
         assert_eq!((logged.keyspace.as_deref(), logged.name.as_str()), (Some("shop"), "select_carts"));
         let values: Vec<Option<usize>> = logged.markers.iter().map(|marker| marker.value).collect();
         assert_eq!(values, [None, Some(0)]);
+        assert!(Logged::of("SELECT to_json(a), toJson(b) FROM t WHERE k = ?").is_ok(), "no function of one's own");
         assert!(!logged.filters && Logged::of("SELECT a FROM t WHERE a = 1 ALLOW FILTERING").unwrap().filters);
     }
 
