@@ -15,7 +15,7 @@ pub(crate) fn own_draft(log: &LogUse, name: &str) -> Option<OwnDraft> {
     if log.own.statements.is_empty() {
         return None;
     }
-    let tables = log.own_tables.iter().map(|table| (table.data.clone(), table.origin.clone()));
+    let tables = log.own_tables.iter().map(|table| (table.data.clone(), table.row_bytes, table.origin.clone()));
     let statements = log.own.statements.iter().map(|one| {
         let assumed =
             one.data.range_rows.map(|rows| format!("{rows} rows of a range are an assumption: a log has none."));

@@ -13,8 +13,8 @@ pub struct OwnDraft {
     pub file: String,
     /// What is in it.
     pub text: String,
-    /// What each table has on one node at full size, with lines about where that is from.
-    pub tables: Vec<(TableData, Vec<String>)>,
+    /// What each table has on one node at full size, and bytes of its rows, with lines about where that is from.
+    pub tables: Vec<(TableData, u32, Vec<String>)>,
     /// What statements ask for, by their names, with such lines.
     pub statements: Vec<(String, StatementData, Vec<String>)>,
 }
@@ -22,8 +22,8 @@ pub struct OwnDraft {
 /// The workload; partitions times `reduced_to`, where data and page cache are reduced together.
 pub(super) fn workload(own: &OwnDraft, reduced_to: Option<f64>) -> String {
     let mut text = format!("[[workload]]\ncql = {}\n", quoted(&own.file));
-    for (data, origin) in &own.tables {
-        text += &format!("\n{}{}", comment(origin), table(data, reduced_to.unwrap_or(1.0)));
+    for (data, row_bytes, origin) in &own.tables {
+        text += &format!("\n{}{}", comment(origin), table(data, *row_bytes, reduced_to.unwrap_or(1.0)));
     }
     for (name, data, origin) in &own.statements {
         let stated = [
@@ -42,7 +42,7 @@ pub(super) fn workload(own: &OwnDraft, reduced_to: Option<f64>) -> String {
     text
 }
 
-fn table(data: &TableData, reduced_to: f64) -> String {
+fn table(data: &TableData, row_bytes: u32, reduced_to: f64) -> String {
     let partitions = (data.partitions as f64 * reduced_to).round().max(1.0) as u64;
     let mut text = format!("[workload.tables.{}]\npartitions = {}\n", key(&data.table), grouped_by(partitions, '_'));
     if data.rows != Size::fixed(1) {
@@ -54,6 +54,7 @@ fn table(data: &TableData, reduced_to: f64) -> String {
             format!("hot_set = {{ partitions = {hot_partitions}, share = {share} }}\n")
         }
     };
+    text += &format!("row_bytes = {}\n", grouped_by(row_bytes.into(), '_'));
     for (column, made) in &data.columns {
         if let Some(made) = generator(made) {
             text += &format!("columns.{} = {made}\n", key(column));

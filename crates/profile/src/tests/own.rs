@@ -184,8 +184,8 @@ SELECT * FROM orders WHERE id = ? LIMIT ?;
     let data = &own.tables[0].0;
     // The one of three nodes that was read estimates a million, each of which two nodes have.
     assert_eq!((data.table.as_str(), data.partitions), ("orders", 2_000_000));
-    // 2,000 bytes in the mean partition; a row has 64, and 100 of lines, of which nothing was seen.
-    assert_eq!(data.rows, statements::Size::fixed(12));
+    // 2,000 bytes in the mean partition; a row has 64, and five lines of two values each, of which nothing was seen.
+    assert_eq!((&data.rows, own.tables[0].1), (&statements::Size::fixed(8), 264));
     assert_eq!(own.statements[0].1.limit, Some(20));
     assert!(!profile.unknown.iter().any(|unknown| matches!(unknown, Unknown::Rows(_))), "{:?}", profile.unknown);
 }
@@ -195,7 +195,7 @@ fn a_table_has_no_more_partitions_than_its_key_has_values_and_a_list_makes_an_op
     let profile = with(vec![asked(7, "SELECT n FROM flags WHERE is_on IN (?, ?)", "one", 5)]);
     let draft = drafted(&profile, "like-ours", 2.0).unwrap();
     // Six, of which a node of three with two copies has four.
-    let (data, origin) = &draft.own.as_ref().unwrap().tables[0];
+    let (data, _, origin) = &draft.own.as_ref().unwrap().tables[0];
     assert_eq!((data.table.as_str(), data.partitions), ("flags", 2));
     assert!(origin.contains(&"Its partition key has 2 values as they are made.".to_owned()), "{origin:?}");
     let of_several = |draft: &experiment::Draft| draft.origins.objective.iter().any(|line| line.contains("of a batch"));
@@ -208,7 +208,10 @@ fn a_table_has_no_more_partitions_than_its_key_has_values_and_a_list_makes_an_op
 fn types_are_created_before_what_needs_them() {
     let profile = with(vec![asked(7, "INSERT INTO people (id, home) VALUES (?, ?)", "one", 5)]);
     let draft = drafted(&profile, "like-ours", 2.0).unwrap();
-    let text = draft.own.unwrap().text;
+    let own = draft.own.unwrap();
+    let text = own.text;
+    // A street, a code, and a list of five codes.
+    assert_eq!(own.tables[0].1, 64 + 20 + 20 + 100);
     let expected = "
 CREATE TYPE code (
     digits text
