@@ -99,6 +99,8 @@ pub struct OwnStatement {
     pub requests: u64,
     /// What its markers ask for, beside keys.
     pub data: StatementData,
+    /// Whether it is a batch with several statements of one table, which a run asks of one partition.
+    pub has_rows_of_one_partition: bool,
 }
 
 /// One that cannot.
@@ -187,11 +189,12 @@ struct Fit {
     tables: Vec<usize>,
     serial: Option<SerialConsistency>,
     data: StatementData,
+    has_rows_of_one_partition: bool,
 }
 
 impl OwnUse {
     fn take(&mut self, (one, logged): (&StatementSeen, &Logged), fit: Fit, cluster: &Cluster) {
-        let Fit { name, tables, serial, data } = fit;
+        let Fit { name, tables, serial, data, has_rows_of_one_partition } = fit;
         for place in tables {
             let columns = self.tables.entry(place).or_default();
             for (marker, values) in logged.markers.iter().zip(&one.values) {
@@ -203,7 +206,16 @@ impl OwnUse {
             }
         }
         let (text, consistency) = (logged.text.clone(), one.consistency.clone());
-        self.statements.push(OwnStatement { name, text, consistency, serial, requests: one.requests, data });
+        let requests = one.requests;
+        self.statements.push(OwnStatement {
+            name,
+            text,
+            consistency,
+            serial,
+            requests,
+            data,
+            has_rows_of_one_partition,
+        });
     }
 }
 
@@ -235,6 +247,13 @@ fn fits(one: &StatementSeen, cluster: &Cluster) -> Result<Fit, String> {
     level(one, logged.effect)?;
     let place = |name: &String| place(cluster, one.keyspace.as_ref(), name);
     let tables: Vec<usize> = logged.tables.iter().map(place).collect::<Result<_, _>>()?;
+    let of_table = |table: &TableSchema| logged.parts.iter().filter(|part| **part == table.name.table).count();
+    let mut several = tables.iter().map(|table| &cluster.tables[*table]).filter(|table| of_table(table) > 1).peekable();
+    let has_rows_of_one_partition = several.peek().is_some();
+    if let Some(table) = several.find(|table| table.clustering == 0) {
+        let table = &table.name.table;
+        return Err(format!("it may write several partitions of {table}, and a batch of a run has one of each table"));
+    }
     let mut data = StatementData::default();
     for (at, marker) in logged.markers.iter().enumerate() {
         let table = tables.iter().map(|table| &cluster.tables[*table]).find(|table| table.name.table == marker.table);
@@ -243,7 +262,7 @@ fn fits(one: &StatementSeen, cluster: &Cluster) -> Result<Fit, String> {
     }
     let directive = format!("-- statement {} weight 1\n{};", logged.name, logged.text);
     match Script::parse(&directive, &[]) {
-        Ok(_) => Ok(Fit { name: logged.name.clone(), tables, serial, data }),
+        Ok(_) => Ok(Fit { name: logged.name.clone(), tables, serial, data, has_rows_of_one_partition }),
         Err(mistakes) => Err(mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("; ")),
     }
 }

@@ -46,7 +46,11 @@ fn text(log: &LogUse) -> String {
         text += &format!("\n{create};\n");
     }
     for one in &own.statements {
-        text += &format!("\n-- statement {} weight {}", one.name, one.requests);
+        text.push('\n');
+        if one.has_rows_of_one_partition {
+            text += &comment("An assumption: what it writes into one table are rows of one partition.");
+        }
+        text += &format!("-- statement {} weight {}", one.name, one.requests);
         if let Some(level) = &one.consistency {
             text += &format!(" consistency {level}");
         }

@@ -117,6 +117,12 @@ fn what_a_file_cannot_have_has_its_reason() {
         ),
         ("SELECT * FROM days WHERE day IN (?) AND shard = ?", "one", 5, None),
         ("SELECT * FROM orders WHERE id IN ('a', ?)", "one", 5, None),
+        (
+            "BEGIN UNLOGGED BATCH DELETE FROM people WHERE id = ?; DELETE FROM people WHERE id = ?; APPLY BATCH",
+            "one",
+            5,
+            Some("it may write several partitions of people, and a batch of a run has one of each table"),
+        ),
         ("UPDATE people SET home.street = ? WHERE id = ?", "one", 5, Some("does not follow from its text")),
         ("SELECT home FROM people WHERE id = ?", "one", 5, None),
         ("SELECT * FROM strange WHERE id = ?", "one", 5, Some("strange.at is of a type that was not read, or that")),
@@ -202,6 +208,21 @@ fn a_table_has_no_more_partitions_than_its_key_has_values_and_a_list_makes_an_op
     assert!(of_several(&draft), "{:?}", draft.origins.objective);
     let profile = with(vec![asked(7, "SELECT n FROM flags WHERE is_on = ?", "one", 5)]);
     assert!(!of_several(&drafted(&profile, "like-ours", 2.0).unwrap()));
+}
+
+#[test]
+fn a_batch_of_several_rows_says_that_they_are_of_one_partition() {
+    let batch = "BEGIN BATCH DELETE FROM orders WHERE id = ? AND placed = ?; DELETE FROM people WHERE id = ?; ";
+    let text = |batch: String| {
+        let draft = drafted(&with(vec![asked(7, &batch, "one", 5)]), "like-ours", 2.0).unwrap();
+        draft.own.unwrap().text
+    };
+    let said =
+        "\n-- An assumption: what it writes into one table are rows of one partition.\n-- statement batch weight 7";
+    let one = text(format!("{batch}APPLY BATCH"));
+    assert!(!one.contains("An assumption") && one.contains("\n\n-- statement batch weight 7"), "{one}");
+    let several = text(format!("{batch}DELETE FROM orders WHERE id = ? AND placed = ?; APPLY BATCH"));
+    assert!(several.contains(said), "{several}");
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub struct Logged {
     pub keyspace: Option<String>,
     /// The tables that it names, each once, as the server spells them.
     pub tables: Vec<String>,
+    /// The table of each statement of a batch, in their order; of another statement its own.
+    pub parts: Vec<String>,
     /// What it does.
     pub effect: Effect,
     /// Whether it may pass over rows that it does not want (`ALLOW FILTERING`).
@@ -143,10 +145,10 @@ impl Logged {
         }
         let of_markers = of_markers(&tokens, &plain.slots)
             .ok_or_else(|| refused("what one of its values is of does not follow from its text".to_owned()))?;
-        let tables = of_parts(&tokens);
+        let parts = of_parts(&tokens);
         let marker = |((of, slot), value): ((MarkerOf, &Slot), Option<usize>)| LoggedMarker {
             of,
-            table: tables.get(slot.part as usize).cloned().unwrap_or_default(),
+            table: parts.get(slot.part as usize).cloned().unwrap_or_default(),
             value,
         };
         Ok(Self {
@@ -156,6 +158,7 @@ impl Logged {
             effect: plain.effect,
             filters: tokens.iter().any(|token| token.is("FILTERING")),
             markers: of_markers.into_iter().zip(&plain.slots).zip(values).map(marker).collect(),
+            parts,
             text,
         })
     }
@@ -352,6 +355,7 @@ mod tests {
     fn a_value_in_the_text_is_a_marker_without_a_number_and_nothing_of_it_is_left() {
         let logged = Logged::of("/* Jo */ SELECT * FROM shop.carts WHERE shopper = 'Jo' AND item > ?;").unwrap();
         assert_eq!(logged.text, "SELECT * FROM carts WHERE shopper = ? AND item > ?");
+        assert_eq!((logged.parts.as_slice(), &logged.parts), (&["carts".to_owned()][..], &logged.tables));
         assert_eq!((logged.keyspace.as_deref(), logged.name.as_str()), (Some("shop"), "select_carts"));
         let values: Vec<Option<usize>> = logged.markers.iter().map(|marker| marker.value).collect();
         assert_eq!(values, [None, Some(0)]);
