@@ -28,7 +28,7 @@ use crate::typed_number::grouped_by;
 use crate::{Consistency, DEFAULT_HEADROOM, LoadLevel};
 
 pub use origins::{Origins, RecordShape};
-use origins::{comment, grouped, keys};
+use origins::{comment, keys};
 pub use own::OwnDraft;
 
 /// What a draft is made from.

@@ -25,6 +25,9 @@ const MOST_CHARACTERS: usize = 200;
 /// Most fields of a record, and most bytes of one, that an experiment takes.
 const MOST_FIELDS: u32 = 1_000;
 const MOST_FIELD_BYTES: f64 = 1_048_576.0;
+/// What a run counts otherwise than a node.
+const SEVERAL: &str = "A node counts each partition of a batch and of IN, a run the request once: where there are \
+                       such, this is too much.";
 
 /// Why there is no experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,11 +122,15 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
                 of_hours(&profile.workload.hours),
             ]
             .concat(),
-            objective: vec![format!(
-                "{}: {demand:.0} operations/s{} between the two readings with the most.",
-                node.node,
-                as_replica(by)
-            )],
+            objective: [
+                vec![format!(
+                    "{}: {demand:.0} operations/s{} between the two readings with the most.",
+                    node.node,
+                    as_replica(by)
+                )],
+                profile.log.iter().filter(|log| log.own.has_several()).map(|_| SEVERAL.to_owned()).collect(),
+            ]
+            .concat(),
         },
         own,
     })

@@ -7,7 +7,7 @@ use experiment::Consistency;
 use serde::Serialize;
 use statements::{Effect, Logged, MOST_STATEMENTS, MarkerOf, NotOwn, Script, SerialConsistency, StatementData};
 
-use crate::reading::{Cluster, ColumnKind, TableSchema, TypeSchema};
+use crate::reading::{Cluster, ColumnKind, ColumnSchema, TableSchema, TypeSchema};
 use crate::values::{ValuesSeen, median};
 
 /// With less of the requests a file says first that it is not all of them.
@@ -99,6 +99,8 @@ pub struct OwnStatement {
     pub requests: u64,
     /// What its markers ask for, beside keys.
     pub data: StatementData,
+    /// Whether it is a batch with several statements of one table, which a run asks of one partition.
+    pub has_rows_of_one_partition: bool,
 }
 
 /// One that cannot.
@@ -135,6 +137,13 @@ impl OwnUse {
     pub fn carried(&self) -> Option<f64> {
         let carried: u64 = self.statements.iter().map(|one| one.requests).sum();
         stats::ratio(carried as f64, self.requests() as f64)
+    }
+
+    /// Whether a request may be several operations of a node: a batch, or a list of keys.
+    pub(crate) fn has_several(&self) -> bool {
+        let is_so = |word: &str| word.eq_ignore_ascii_case("BEGIN") || word.eq_ignore_ascii_case("IN");
+        let mut texts = self.statements.iter().map(|one| one.text.as_str());
+        texts.any(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(is_so))
     }
 
     /// In words, where it is not nearly all of them.
@@ -180,11 +189,12 @@ struct Fit {
     tables: Vec<usize>,
     serial: Option<SerialConsistency>,
     data: StatementData,
+    has_rows_of_one_partition: bool,
 }
 
 impl OwnUse {
     fn take(&mut self, (one, logged): (&StatementSeen, &Logged), fit: Fit, cluster: &Cluster) {
-        let Fit { name, tables, serial, data } = fit;
+        let Fit { name, tables, serial, data, has_rows_of_one_partition } = fit;
         for place in tables {
             let columns = self.tables.entry(place).or_default();
             for (marker, values) in logged.markers.iter().zip(&one.values) {
@@ -196,7 +206,16 @@ impl OwnUse {
             }
         }
         let (text, consistency) = (logged.text.clone(), one.consistency.clone());
-        self.statements.push(OwnStatement { name, text, consistency, serial, requests: one.requests, data });
+        let requests = one.requests;
+        self.statements.push(OwnStatement {
+            name,
+            text,
+            consistency,
+            serial,
+            requests,
+            data,
+            has_rows_of_one_partition,
+        });
     }
 }
 
@@ -228,6 +247,13 @@ fn fits(one: &StatementSeen, cluster: &Cluster) -> Result<Fit, String> {
     level(one, logged.effect)?;
     let place = |name: &String| place(cluster, one.keyspace.as_ref(), name);
     let tables: Vec<usize> = logged.tables.iter().map(place).collect::<Result<_, _>>()?;
+    let of_table = |table: &TableSchema| logged.parts.iter().filter(|part| **part == table.name.table).count();
+    let mut several = tables.iter().map(|table| &cluster.tables[*table]).filter(|table| of_table(table) > 1).peekable();
+    let has_rows_of_one_partition = several.peek().is_some();
+    if let Some(table) = several.find(|table| table.clustering == 0) {
+        let table = &table.name.table;
+        return Err(format!("it may write several partitions of {table}, and a batch of a run has one of each table"));
+    }
     let mut data = StatementData::default();
     for (at, marker) in logged.markers.iter().enumerate() {
         let table = tables.iter().map(|table| &cluster.tables[*table]).find(|table| table.name.table == marker.table);
@@ -236,7 +262,7 @@ fn fits(one: &StatementSeen, cluster: &Cluster) -> Result<Fit, String> {
     }
     let directive = format!("-- statement {} weight 1\n{};", logged.name, logged.text);
     match Script::parse(&directive, &[]) {
-        Ok(_) => Ok(Fit { name: logged.name.clone(), tables, serial, data }),
+        Ok(_) => Ok(Fit { name: logged.name.clone(), tables, serial, data, has_rows_of_one_partition }),
         Err(mistakes) => Err(mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("; ")),
     }
 }
@@ -272,17 +298,22 @@ fn place(cluster: &Cluster, keyspace: Option<&String>, name: &str) -> Result<usi
     if table.described.is_empty() {
         return Err(format!("the columns of {name} were not read"));
     }
-    let is_known = |word: &str| {
-        let of_users = || own_type(cluster, word).is_some_and(|own| own.keyspace == table.name.keyspace);
-        TYPES.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()) || of_users()
-    };
-    match table.described.iter().find(|column| !words(&column.cql_type).all(is_known)) {
+    match table.described.iter().find(|column| !is_known(cluster, &table.name.keyspace, &column.cql_type)) {
         Some(column) => {
             let why = "is of a type that was not read, or that several keyspaces have";
             Err(format!("{name}.{} {why}: {}", column.name, column.cql_type))
         }
         None => Ok(place),
     }
+}
+
+/// Whether a type can be made again, with all that is within it. (No server has types that need each other.)
+fn is_known(cluster: &Cluster, keyspace: &str, cql_type: &str) -> bool {
+    let is_of_users = |word: &str| {
+        let own = own_type(cluster, word).filter(|own| own.keyspace == keyspace);
+        own.is_some_and(|own| own.fields.iter().all(|(_, within)| is_known(cluster, keyspace, within)))
+    };
+    words(cql_type).all(|word| TYPES.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()) || is_of_users(word))
 }
 
 /// The words of a type: of `map<text, int>` three.
@@ -294,6 +325,15 @@ pub(crate) fn words(cql_type: &str) -> impl Iterator<Item = &str> {
 pub(crate) fn own_type<'a>(cluster: &'a Cluster, name: &str) -> Option<&'a TypeSchema> {
     let mut found = cluster.types.iter().filter(|own| own.name == name);
     found.next().filter(|_| found.next().is_none())
+}
+
+/// Refuses a list of a column that is a part of a partition key.
+fn not_of_a_part(table: Option<&TableSchema>, column: &ColumnSchema) -> Result<(), String> {
+    let is_of_partition = matches!(column.kind, ColumnKind::PartitionKey(_));
+    match is_of_partition && table.is_some_and(|table| table.partition_key > 1) {
+        true => Err(format!("IN by {}, a part of the partition key, asks for keys that are not made", column.name)),
+        false => Ok(()),
+    }
 }
 
 /// What a marker asks for; `given`: the usual number of those that it had.
@@ -315,8 +355,12 @@ fn asked(
         MarkerOf::Limit => data.limit = Some(usual("LIMIT")?),
         MarkerOf::Ttl => data.ttl_s = Some(usual("TTL")?),
         MarkerOf::Timestamp | MarkerOf::Token | MarkerOf::Element => {}
-        MarkerOf::Column { name, is_compared } => {
-            let is_by_key = column(name)?.is_key() || logged.filters || logged.effect != Effect::Read;
+        MarkerOf::Column { name, is_compared, is_listed } => {
+            let column = column(name)?;
+            if *is_listed {
+                not_of_a_part(table, column)?;
+            }
+            let is_by_key = column.is_key() || logged.filters || logged.effect != Effect::Read;
             if *is_compared && !is_by_key {
                 return Err(format!("it asks by {name}, which is not of the key: indexes are not read"));
             }
@@ -331,10 +375,7 @@ fn asked(
             data.range_rows = Some(RANGE_ROWS);
         }
         MarkerOf::List(name) => {
-            let is_of_partition = matches!(column(name)?.kind, ColumnKind::PartitionKey(_));
-            if is_of_partition && table.is_some_and(|table| table.partition_key > 1) {
-                return Err(format!("IN by {name}, a part of the partition key, asks for keys that are not made"));
-            }
+            not_of_a_part(table, column(name)?)?;
             let keys = usual("list")?;
             if keys > MOST_LISTED {
                 return Err(format!("its list has mostly {keys} keys, and a file states {MOST_LISTED} at the most"));

@@ -15,7 +15,7 @@ pub(crate) fn own_draft(log: &LogUse, name: &str) -> Option<OwnDraft> {
     if log.own.statements.is_empty() {
         return None;
     }
-    let tables = log.own_tables.iter().map(|table| (table.data.clone(), table.origin.clone()));
+    let tables = log.own_tables.iter().map(|table| (table.data.clone(), table.row_bytes, table.origin.clone()));
     let statements = log.own.statements.iter().map(|one| {
         let assumed =
             one.data.range_rows.map(|rows| format!("{rows} rows of a range are an assumption: a log has none."));
@@ -46,7 +46,11 @@ fn text(log: &LogUse) -> String {
         text += &format!("\n{create};\n");
     }
     for one in &own.statements {
-        text += &format!("\n-- statement {} weight {}", one.name, one.requests);
+        text.push('\n');
+        if one.has_rows_of_one_partition {
+            text += &comment("An assumption: what it writes into one table are rows of one partition.");
+        }
+        text += &format!("-- statement {} weight {}", one.name, one.requests);
         if let Some(level) = &one.consistency {
             text += &format!(" consistency {level}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use experiment::Distribution;
 use serde::Serialize;
-use statements::{Generator, Population, Size, TableData, USUAL_TEXT_BYTES, quoted};
+use statements::{Generator, Population, Size, TableData, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES, quoted};
 
 use crate::keys::TableKeys;
 use crate::logged::{OwnUse, own_type, words};
@@ -15,6 +15,11 @@ use crate::workload::TableUse;
 
 /// Bytes of a row that are no text, as an experiment reckons with them.
 const OTHER_BYTES: f64 = 64.0;
+/// Elements of a collection of which nothing was seen, as they are usually made.
+const ELEMENTS: f64 = 5.0;
+/// Bytes of a value within a collection, tuple or type, with its length before it; and of one within a vector.
+const WITHIN_BYTES: f64 = USUAL_TEXT_WITHIN_BYTES as f64 + 4.0;
+const OF_VECTOR_BYTES: f64 = 4.0;
 /// Most rows of a partition that are stated; more is one that a run should not begin with.
 const MOST_ROWS: f64 = 100_000.0;
 /// Texts of a key have to be at least so long: by these bytes they differ.
@@ -97,6 +102,8 @@ pub struct OwnTable {
     pub create: String,
     /// What one node has of it at full size, and how requests choose from it.
     pub data: TableData,
+    /// Bytes of a row, in the mean.
+    pub row_bytes: u32,
     /// Where that is from, in lines.
     pub origin: Vec<String>,
 }
@@ -109,7 +116,10 @@ pub(crate) fn own_tables(own: &OwnUse, keys: &[TableKeys], used: &[TableUse], cl
         let mean_bytes = used.iter().find(|table| table.schema.name == schema.name);
         let mean_bytes = mean_bytes.and_then(|table| table.mean_partition_bytes).filter(|bytes| *bytes > 0.0);
         let (partitions, of_partitions) = partitions(schema, keys, cluster.nodes);
-        let (rows, of_rows) = rows(schema, values, mean_bytes);
+        let most = room(schema, |kind| matches!(kind, ColumnKind::PartitionKey(_)));
+        let of_room = (partitions > most).then(|| format!("Its partition key has {most} values as they are made."));
+        let row_bytes = row_bytes(schema, values, cluster);
+        let (rows, of_rows) = rows(schema, row_bytes, mean_bytes);
         let (distribution, of_keys) = distribution(keys);
         let columns = schema
             .described
@@ -117,13 +127,19 @@ pub(crate) fn own_tables(own: &OwnUse, keys: &[TableKeys], used: &[TableUse], cl
             .filter_map(|column| Some((column.name.clone(), generator(column, values.get(&column.name)?)?)));
         let data = TableData {
             table: schema.name.table.clone(),
-            partitions,
+            partitions: partitions.min(most),
             rows: Size::fixed(rows),
             population: Population::Of(distribution),
             columns: columns.collect(),
         };
-        let origin = [Some(of_partitions), of_rows, Some(of_keys)].into_iter().flatten().collect();
-        OwnTable { name: schema.name.clone(), create: create(schema), data, origin }
+        let origin = [Some(of_partitions), of_room, of_rows, Some(of_keys)].into_iter().flatten().collect();
+        OwnTable {
+            name: schema.name.clone(),
+            create: create(schema),
+            data,
+            row_bytes: row_bytes.round() as u32,
+            origin,
+        }
     };
     let mut tables: Vec<OwnTable> = own.tables.iter().map(one).collect();
     tables.sort_by(|a, b| a.name.table.cmp(&b.name.table));
@@ -176,27 +192,60 @@ fn partitions(schema: &TableSchema, keys: Option<&TableKeys>, nodes: u32) -> (u6
     }
 }
 
-/// Rows of a partition; and where that is from, where there can be several.
-fn rows(
-    schema: &TableSchema,
-    values: &BTreeMap<String, ValuesSeen>,
-    mean_partition_bytes: Option<f64>,
-) -> (u64, Option<String>) {
+/// How many keys such columns have as their values are usually made: numbers count up from 0, and those of collections
+/// may repeat. A run refuses more.
+fn room(schema: &TableSchema, is_it: fn(ColumnKind) -> bool) -> u64 {
+    let of_column = |column: &ColumnSchema| match column.parts().0 {
+        "list" | "map" | "set" | "vector" => 1,
+        "boolean" => 2,
+        "tinyint" => 1 << 7,
+        "smallint" => 1 << 15,
+        _ => u64::MAX,
+    };
+    schema.described.iter().filter(|column| is_it(column.kind)).map(of_column).max().unwrap_or(u64::MAX)
+}
+
+/// Bytes of a row as it is made, in the mean.
+fn row_bytes(schema: &TableSchema, values: &BTreeMap<String, ValuesSeen>, cluster: &Cluster) -> f64 {
+    let of_column = |column: &ColumnSchema| {
+        let seen = values.get(&column.name).and_then(|seen| mean(&seen.bytes));
+        let is_plain = column.parts().1.is_empty() && own_type(cluster, column.parts().0).is_none();
+        match (column.is_text(), column.is_collection()) {
+            (true, _) => seen.unwrap_or(USUAL_TEXT_BYTES as f64),
+            (_, true) => seen.unwrap_or_else(|| usual_bytes(&column.cql_type, cluster)),
+            _ if is_plain => 0.0,
+            _ => usual_bytes(&column.cql_type, cluster),
+        }
+    };
+    OTHER_BYTES + schema.described.iter().map(of_column).sum::<f64>()
+}
+
+/// About how many bytes a value of a type has that has others in it, as it is usually made.
+fn usual_bytes(cql_type: &str, cluster: &Cluster) -> f64 {
+    let is_vector = words(cql_type).any(|word| word == "vector");
+    let (mut times, mut within) = (1.0, 0.0);
+    for word in words(cql_type) {
+        match (word, word.parse::<u32>(), own_type(cluster, word)) {
+            ("frozen" | "tuple" | "vector", ..) => {}
+            ("list" | "map" | "set", ..) => times *= ELEMENTS,
+            (_, Ok(dimensions), _) => times *= f64::from(dimensions),
+            (.., Some(own)) => within += own.fields.iter().map(|(_, of)| usual_bytes(of, cluster)).sum::<f64>(),
+            _ => within += if is_vector { OF_VECTOR_BYTES } else { WITHIN_BYTES },
+        }
+    }
+    times * within
+}
+
+/// Rows of a partition of so many bytes each; and where that is from, where there can be several.
+fn rows(schema: &TableSchema, row_bytes: f64, mean_partition_bytes: Option<f64>) -> (u64, Option<String>) {
     if schema.clustering == 0 {
         return (1, None);
     }
-    let of_column = |column: &ColumnSchema| {
-        let seen = values.get(&column.name).and_then(|seen| mean(&seen.bytes));
-        match column.is_text() || column.is_collection() {
-            true => seen.unwrap_or(USUAL_TEXT_BYTES as f64),
-            false => 0.0,
-        }
-    };
-    let row_bytes = OTHER_BYTES + schema.described.iter().map(of_column).sum::<f64>();
     let Some(bytes) = mean_partition_bytes else {
         return (1, Some("Not known: how many rows a partition has. State them.".to_owned()));
     };
-    let rows = (bytes / row_bytes).round().clamp(1.0, MOST_ROWS);
+    let most = MOST_ROWS.min(room(schema, |kind| matches!(kind, ColumnKind::Clustering(_))) as f64);
+    let rows = (bytes / row_bytes).round().clamp(1.0, most);
     let words = format!("Rows are {bytes:.0} bytes in the mean partition by {row_bytes:.0} of a row: an estimate.");
     (rows as u64, Some(words))
 }

@@ -6,6 +6,10 @@ use ::statements::{Effect, Logged, LoggedMarker, MarkerOf, NotOwn};
 use profile::{StatementSeen, TableSchema, ValuesSeen};
 use query_log::{Log, RecordedStatement, Value};
 
+/// Of each marker which of a request's values it is, and whether that begins with a number that is asked for; `None`:
+/// its value stood in the text.
+type Given = Vec<Option<(usize, bool)>>;
+
 /// Each statement once, whatever values stood in its text. Of values sizes are kept, and numbers of rows, of seconds
 /// and of elements.
 pub(super) fn logged_statements(log: &Log, tables: &[TableSchema]) -> Vec<StatementSeen> {
@@ -31,12 +35,12 @@ pub(super) fn logged_statements(log: &Log, tables: &[TableSchema]) -> Vec<Statem
         all[place].requests += recorded.requests;
         let numbered = |logged: Logged| {
             let of = |marker: LoggedMarker| Some((marker.value?, is_numbered(&marker, tables)));
-            logged.markers.into_iter().map(of).collect::<Vec<Option<(usize, bool)>>>()
+            logged.markers.into_iter().map(of).collect::<Given>()
         };
         (place, logged.map(numbered).unwrap_or_default())
     };
     // Two recorded texts may be one statement, whose values stand at other places.
-    let places: Vec<(usize, Vec<Option<(usize, bool)>>)> = log.statements().iter().map(place).collect();
+    let places: Vec<(usize, Given)> = log.statements().iter().map(place).collect();
     for request in log.requests() {
         let (place, markers) = &places[request.statement as usize];
         let given: Vec<Value<'_>> = log.values(request).collect();

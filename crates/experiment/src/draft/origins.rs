@@ -72,16 +72,3 @@ pub(super) fn keys(known: Option<Distribution>) -> String {
     };
     format!("distribution = {stated}\n")
 }
-
-/// `4_000_000`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
-}

@@ -2,8 +2,9 @@
 
 use statements::{Generator, Population, Size, StatementData, TableData};
 
-use super::origins::{comment, grouped, keys};
+use super::origins::{comment, keys};
 use crate::ordered::quoted;
+use crate::typed_number::grouped_by;
 
 /// Statements of one's own, instead of YCSB's.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,8 +13,8 @@ pub struct OwnDraft {
     pub file: String,
     /// What is in it.
     pub text: String,
-    /// What each table has on one node at full size, with lines about where that is from.
-    pub tables: Vec<(TableData, Vec<String>)>,
+    /// What each table has on one node at full size, and bytes of its rows, with lines about where that is from.
+    pub tables: Vec<(TableData, u32, Vec<String>)>,
     /// What statements ask for, by their names, with such lines.
     pub statements: Vec<(String, StatementData, Vec<String>)>,
 }
@@ -21,8 +22,8 @@ pub struct OwnDraft {
 /// The workload; partitions times `reduced_to`, where data and page cache are reduced together.
 pub(super) fn workload(own: &OwnDraft, reduced_to: Option<f64>) -> String {
     let mut text = format!("[[workload]]\ncql = {}\n", quoted(&own.file));
-    for (data, origin) in &own.tables {
-        text += &format!("\n{}{}", comment(origin), table(data, reduced_to.unwrap_or(1.0)));
+    for (data, row_bytes, origin) in &own.tables {
+        text += &format!("\n{}{}", comment(origin), table(data, *row_bytes, reduced_to.unwrap_or(1.0)));
     }
     for (name, data, origin) in &own.statements {
         let stated = [
@@ -31,7 +32,8 @@ pub(super) fn workload(own: &OwnDraft, reduced_to: Option<f64>) -> String {
             ("range_rows", data.range_rows),
             ("ttl_s", data.ttl_s.map(u64::from)),
         ];
-        let stated = stated.into_iter().filter_map(|(key, number)| Some(format!("{key} = {}\n", grouped(number?))));
+        let stated =
+            stated.into_iter().filter_map(|(key, number)| Some(format!("{key} = {}\n", grouped_by(number?, '_'))));
         let stated: String = stated.collect();
         if !stated.is_empty() {
             text += &format!("\n{}[workload.statements.{name}]\n{stated}", comment(origin));
@@ -40,9 +42,9 @@ pub(super) fn workload(own: &OwnDraft, reduced_to: Option<f64>) -> String {
     text
 }
 
-fn table(data: &TableData, reduced_to: f64) -> String {
+fn table(data: &TableData, row_bytes: u32, reduced_to: f64) -> String {
     let partitions = (data.partitions as f64 * reduced_to).round().max(1.0) as u64;
-    let mut text = format!("[workload.tables.{}]\npartitions = {}\n", key(&data.table), grouped(partitions));
+    let mut text = format!("[workload.tables.{}]\npartitions = {}\n", key(&data.table), grouped_by(partitions, '_'));
     if data.rows != Size::fixed(1) {
         text += &format!("rows = {}\n", size(&data.rows));
     }
@@ -52,6 +54,7 @@ fn table(data: &TableData, reduced_to: f64) -> String {
             format!("hot_set = {{ partitions = {hot_partitions}, share = {share} }}\n")
         }
     };
+    text += &format!("row_bytes = {}\n", grouped_by(row_bytes.into(), '_'));
     for (column, made) in &data.columns {
         if let Some(made) = generator(made) {
             text += &format!("columns.{} = {made}\n", key(column));

@@ -73,7 +73,8 @@ fn line(at_us: u64, text: &str, values: &[Vec<u8>], levels: (Option<&str>, Optio
 /// So many requests of an example's statements; how many of each.
 fn planted(example: &Experiment, seed: u64) -> (Vec<String>, BTreeMap<String, u64>) {
     let script = &example.own.as_ref().unwrap().script;
-    let (mut random, mut asked) = (Random::from_seed(seed), BTreeMap::new());
+    let mut random = Random::from_seed(seed);
+    let mut asked: BTreeMap<String, u64> = BTreeMap::new();
     let one = |number: u64| {
         let mut left = random.next_unit();
         let place = (0..script.statements.len()).find(|place| {

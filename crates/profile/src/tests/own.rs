@@ -58,6 +58,8 @@ fn with(statements: Vec<StatementSeen>) -> Profile {
         ),
         table("shop", "people", vec![column("id", "uuid", PartitionKey(0)), column("home", "address", Regular)]),
         table("shop", "strange", vec![column("id", "uuid", PartitionKey(0)), column("at", "frozen<place>", Regular)]),
+        table("shop", "odder", vec![column("id", "uuid", PartitionKey(0)), column("at", "frozen<odd>", Regular)]),
+        table("shop", "flags", vec![column("is_on", "boolean", PartitionKey(0)), column("n", "int", Regular)]),
         table("other", "orders", vec![column("id", "uuid", PartitionKey(0))]),
         table("shop", "unread", Vec::new()),
     ];
@@ -69,10 +71,13 @@ fn with(statements: Vec<StatementSeen>) -> Profile {
     seen.cluster.types = vec![
         own_type("shop", "address", &[("street", "text"), ("zip", "frozen<code>"), ("Old", "list<frozen<code>>")]),
         own_type("shop", "code", &[("digits", "text")]),
+        own_type("shop", "odd", &[("at", "frozen<place>")]),
         own_type("shop", "place", &[("x", "int")]),
         own_type("other", "place", &[("y", "int")]),
     ];
-    let tables = BTreeMap::from([(orders(), PartitionsAsked { each: vec![(5, 2)], without_key: 0 })]);
+    let asked = |each: Vec<(u32, u32)>| PartitionsAsked { each, without_key: 0 };
+    let flags = TableName { keyspace: "shop".to_owned(), table: "flags".to_owned() };
+    let tables = BTreeMap::from([(orders(), asked(vec![(5, 2)])), (flags, asked(vec![(1, 0); 6]))]);
     let log = LogSeen { path: "/logs/fql".to_owned(), seconds: 300.0, lost: Vec::new(), statements, tables };
     seen.log = Some(log);
     judged(&seen)
@@ -104,9 +109,24 @@ fn what_a_file_cannot_have_has_its_reason() {
             Some("its range has two ends of Note (uuid)"),
         ),
         ("SELECT * FROM days WHERE day IN ? AND shard = ?", "one", 5, Some("IN by day, a part of the partition key")),
+        (
+            "SELECT * FROM days WHERE day IN (?, ?) AND shard = ?",
+            "one",
+            5,
+            Some("IN by day, a part of the partition key"),
+        ),
+        ("SELECT * FROM days WHERE day IN (?) AND shard = ?", "one", 5, None),
+        ("SELECT * FROM orders WHERE id IN ('a', ?)", "one", 5, None),
+        (
+            "BEGIN UNLOGGED BATCH DELETE FROM people WHERE id = ?; DELETE FROM people WHERE id = ?; APPLY BATCH",
+            "one",
+            5,
+            Some("it may write several partitions of people, and a batch of a run has one of each table"),
+        ),
         ("UPDATE people SET home.street = ? WHERE id = ?", "one", 5, Some("does not follow from its text")),
         ("SELECT home FROM people WHERE id = ?", "one", 5, None),
         ("SELECT * FROM strange WHERE id = ?", "one", 5, Some("strange.at is of a type that was not read, or that")),
+        ("SELECT * FROM odder WHERE id = ?", "one", 5, Some("odder.at is of a type that was not read")),
         ("SELECT * FROM unread WHERE id = ?", "one", 5, Some("the columns of unread were not read")),
         ("SELECT * FROM system.local", "one", 5, Some("local is none of the tables that were read")),
         ("USE shop", "one", 5, Some("it is none of a load")),
@@ -170,17 +190,49 @@ SELECT * FROM orders WHERE id = ? LIMIT ?;
     let data = &own.tables[0].0;
     // The one of three nodes that was read estimates a million, each of which two nodes have.
     assert_eq!((data.table.as_str(), data.partitions), ("orders", 2_000_000));
-    // 2,000 bytes in the mean partition; a row has 64, and 100 of lines, of which nothing was seen.
-    assert_eq!(data.rows, statements::Size::fixed(12));
+    // 2,000 bytes in the mean partition; a row has 64, and five lines of two values each, of which nothing was seen.
+    assert_eq!((&data.rows, own.tables[0].1), (&statements::Size::fixed(8), 264));
     assert_eq!(own.statements[0].1.limit, Some(20));
     assert!(!profile.unknown.iter().any(|unknown| matches!(unknown, Unknown::Rows(_))), "{:?}", profile.unknown);
+}
+
+#[test]
+fn a_table_has_no_more_partitions_than_its_key_has_values_and_a_list_makes_an_operation_several() {
+    let profile = with(vec![asked(7, "SELECT n FROM flags WHERE is_on IN (?, ?)", "one", 5)]);
+    let draft = drafted(&profile, "like-ours", 2.0).unwrap();
+    // Six, of which a node of three with two copies has four.
+    let (data, _, origin) = &draft.own.as_ref().unwrap().tables[0];
+    assert_eq!((data.table.as_str(), data.partitions), ("flags", 2));
+    assert!(origin.contains(&"Its partition key has 2 values as they are made.".to_owned()), "{origin:?}");
+    let of_several = |draft: &experiment::Draft| draft.origins.objective.iter().any(|line| line.contains("of a batch"));
+    assert!(of_several(&draft), "{:?}", draft.origins.objective);
+    let profile = with(vec![asked(7, "SELECT n FROM flags WHERE is_on = ?", "one", 5)]);
+    assert!(!of_several(&drafted(&profile, "like-ours", 2.0).unwrap()));
+}
+
+#[test]
+fn a_batch_of_several_rows_says_that_they_are_of_one_partition() {
+    let batch = "BEGIN BATCH DELETE FROM orders WHERE id = ? AND placed = ?; DELETE FROM people WHERE id = ?; ";
+    let text = |batch: String| {
+        let draft = drafted(&with(vec![asked(7, &batch, "one", 5)]), "like-ours", 2.0).unwrap();
+        draft.own.unwrap().text
+    };
+    let said =
+        "\n-- An assumption: what it writes into one table are rows of one partition.\n-- statement batch weight 7";
+    let one = text(format!("{batch}APPLY BATCH"));
+    assert!(!one.contains("An assumption") && one.contains("\n\n-- statement batch weight 7"), "{one}");
+    let several = text(format!("{batch}DELETE FROM orders WHERE id = ? AND placed = ?; APPLY BATCH"));
+    assert!(several.contains(said), "{several}");
 }
 
 #[test]
 fn types_are_created_before_what_needs_them() {
     let profile = with(vec![asked(7, "INSERT INTO people (id, home) VALUES (?, ?)", "one", 5)]);
     let draft = drafted(&profile, "like-ours", 2.0).unwrap();
-    let text = draft.own.unwrap().text;
+    let own = draft.own.unwrap();
+    let text = own.text;
+    // A street, a code, and a list of five codes.
+    assert_eq!(own.tables[0].1, 64 + 20 + 20 + 100);
     let expected = "
 CREATE TYPE code (
     digits text

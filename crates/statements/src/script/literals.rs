@@ -61,9 +61,13 @@ fn value(words: &[Token<'_>], at: usize) -> Option<usize> {
 
 /// How many tokens stand side by side from this one on: a UUID, `1e-5` and the like are several.
 fn joined(words: &[Token<'_>], at: usize) -> usize {
-    let is_part = |token: &Token<'_>| matches!(token.kind, Kind::Word | Kind::Number | Kind::Symbol('-'));
+    let is_part = |pair: &[Token<'_>]| match pair[1].kind {
+        Kind::Word | Kind::Number | Kind::Symbol('-') => true,
+        Kind::Symbol('+') => pair[0].kind == Kind::Number && pair[0].text.ends_with(['e', 'E']),
+        _ => false,
+    };
     let pairs = words[at..].windows(2);
-    1 + pairs.take_while(|pair| pair[0].span().end == pair[1].at && is_part(&pair[1])).count()
+    1 + pairs.take_while(|pair| pair[0].span().end == pair[1].at && is_part(pair)).count()
 }
 
 fn is_uuid(words: &[Token<'_>]) -> bool {
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn values_become_markers_and_the_own_markers_keep_their_numbers() {
         type Case = (&'static str, &'static str, &'static [Option<usize>]);
-        let cases: [Case; 15] = [
+        let cases: [Case; 16] = [
             ("SELECT a FROM t WHERE k = ? LIMIT 10", "SELECT a FROM t WHERE k = ? LIMIT 10", &[Some(0)]),
             ("SELECT a FROM t WHERE k = 'Jo''s' AND c > ?", "SELECT a FROM t WHERE k = ? AND c > ?", &[None, Some(0)]),
             (
@@ -116,6 +120,7 @@ mod tests {
                 "UPDATE t SET n = ?, m = ? WHERE k = ?",
                 &[None, Some(0), None],
             ),
+            ("UPDATE t SET n = 2.5e+3 WHERE k = ?", "UPDATE t SET n = ? WHERE k = ?", &[None, Some(0)]),
             ("DELETE FROM t WHERE k = ee345678-e89b-12d3-a456-426614174000", "DELETE FROM t WHERE k = ?", &[None]),
             ("UPDATE t SET n = n - 1 WHERE k=0xcafe", "UPDATE t SET n = n - ? WHERE k=?", &[None, None]),
             ("UPDATE t SET n = n-1 WHERE k = ?", "UPDATE t SET n = n-? WHERE k = ?", &[None, Some(0)]),

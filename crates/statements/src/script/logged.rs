@@ -19,6 +19,8 @@ pub struct Logged {
     pub keyspace: Option<String>,
     /// The tables that it names, each once, as the server spells them.
     pub tables: Vec<String>,
+    /// The table of each statement of a batch, in their order; of another statement its own.
+    pub parts: Vec<String>,
     /// What it does.
     pub effect: Effect,
     /// Whether it may pass over rows that it does not want (`ALLOW FILTERING`).
@@ -47,6 +49,8 @@ pub enum MarkerOf {
         name: String,
         /// Whether it decides which rows are meant (`WHERE`).
         is_compared: bool,
+        /// Whether it is one of several that `IN (?, ?)` has.
+        is_listed: bool,
     },
     /// The upper end of a range of this column whose lower end is a marker, too.
     RangeEnd(String),
@@ -74,8 +78,9 @@ pub struct NotOwn {
 }
 
 /// Functions that every server has (Apache Cassandra 5.0, "Functions" of its documentation), as names have neither `_`
-/// nor capitals; what turns a value into a blob or out of one is known by its name.
-const FUNCTIONS: [&str; 32] = [
+/// nor capitals; what turns a value into a blob or out of one is known by its name. `dateOf` and `unixTimestampOf` went
+/// with 5.0 (CASSANDRA-18328).
+const FUNCTIONS: [&str; 42] = [
     "abs",
     "avg",
     "cast",
@@ -89,12 +94,18 @@ const FUNCTIONS: [&str; 32] = [
     "currenttime",
     "currenttimestamp",
     "currenttimeuuid",
-    "dateof",
     "exp",
+    "fromjson",
     "log",
     "log10",
     "mapkeys",
     "mapvalues",
+    "maskdefault",
+    "maskhash",
+    "maskinner",
+    "masknull",
+    "maskouter",
+    "maskreplace",
     "max",
     "maxtimeuuid",
     "maxwritetime",
@@ -102,15 +113,19 @@ const FUNCTIONS: [&str; 32] = [
     "mintimeuuid",
     "now",
     "round",
+    "similaritycosine",
+    "similaritydotproduct",
+    "similarityeuclidean",
     "sum",
     "todate",
+    "tojson",
     "totimestamp",
     "tounixtimestamp",
     "ttl",
     "uuid",
 ];
 /// More of these, and words that no function has before a bracket.
-const NO_FUNCTIONS: [&str; 8] = ["AND", "IF", "IN", "TOKEN", "UNIXTIMESTAMPOF", "VALUES", "WHERE", "WRITETIME"];
+const NO_FUNCTIONS: [&str; 7] = ["AND", "IF", "IN", "TOKEN", "VALUES", "WHERE", "WRITETIME"];
 
 impl Logged {
     /// A statement by the text that was recorded.
@@ -125,14 +140,15 @@ impl Logged {
         let Some(plain) = plain else { return Err(refused("its values cannot be told from its words".to_owned())) };
         let tokens = tokens(&text).unwrap_or_default();
         if let Some(function) = own_function(&tokens) {
-            return Err(refused(format!("{function} is a function of your own: nodes of a run have none")));
+            let why = "is a function of your own, or of Cassandra before 5.0: nodes of a run have none";
+            return Err(refused(format!("{function} {why}")));
         }
         let of_markers = of_markers(&tokens, &plain.slots)
             .ok_or_else(|| refused("what one of its values is of does not follow from its text".to_owned()))?;
-        let tables = of_parts(&tokens);
+        let parts = of_parts(&tokens);
         let marker = |((of, slot), value): ((MarkerOf, &Slot), Option<usize>)| LoggedMarker {
             of,
-            table: tables.get(slot.part as usize).cloned().unwrap_or_default(),
+            table: parts.get(slot.part as usize).cloned().unwrap_or_default(),
             value,
         };
         Ok(Self {
@@ -142,6 +158,7 @@ impl Logged {
             effect: plain.effect,
             filters: tokens.iter().any(|token| token.is("FILTERING")),
             markers: of_markers.into_iter().zip(&plain.slots).zip(values).map(marker).collect(),
+            parts,
             text,
         })
     }
@@ -210,7 +227,11 @@ fn of_markers(tokens: &[Token<'_>], slots: &[Slot]) -> Option<Vec<MarkerOf>> {
             Kind::Marker => {
                 let slot = *slots.get(found.len())?;
                 let written = inserted.iter().find(|(_, marker)| *marker == found.len());
-                let written = written.map(|(name, _)| MarkerOf::Column { name: name.clone(), is_compared: false });
+                let written = written.map(|(name, _)| MarkerOf::Column {
+                    name: name.clone(),
+                    is_compared: false,
+                    is_listed: false,
+                });
                 found.push(written.or_else(|| of_marker(tokens, at, open.last().copied(), slot))?);
             }
             _ => {}
@@ -235,9 +256,11 @@ fn of_markers(tokens: &[Token<'_>], slots: &[Slot]) -> Option<Vec<MarkerOf>> {
 /// What a marker is of that no `VALUES` has by itself; `open`: the innermost bracket around it.
 fn of_marker(tokens: &[Token<'_>], at: usize, open: Option<usize>, slot: Slot) -> Option<MarkerOf> {
     let before = |back: usize| at.checked_sub(back).map(|before| &tokens[before]);
+    let is_comma = |other: Option<&Token<'_>>| other.is_some_and(|other| other.is_symbol(','));
+    let is_listed = slot.operator == Operator::In && (is_comma(before(1)) || is_comma(tokens.get(at + 1)));
     let column = |at: Option<usize>| {
         let name = column(tokens, at?)?;
-        Some(MarkerOf::Column { name, is_compared: slot.clause == Clause::Where })
+        Some(MarkerOf::Column { name, is_compared: slot.clause == Clause::Where, is_listed })
     };
     let is_written = slot.clause == Clause::Written;
     let last = before(1)?;
@@ -259,7 +282,7 @@ fn of_marker(tokens: &[Token<'_>], at: usize, open: Option<usize>, slot: Slot) -
             Some(MarkerOf::List(name))
         }
         Kind::Symbol('=' | '<' | '>') => {
-            let is_of_two = matches!(before(2)?.kind, Kind::Symbol('<' | '>' | '!'));
+            let is_of_two = matches!(before(2)?.kind, Kind::Symbol('<' | '>' | '!' | '+' | '-'));
             let left = at.checked_sub(if is_of_two { 3 } else { 2 })?;
             match tokens[left].kind {
                 Kind::Symbol(')') => {
@@ -290,8 +313,9 @@ mod tests {
     fn of(text: &str) -> Vec<String> {
         let logged = Logged::of(text).unwrap_or_else(|not| panic!("{not:?}"));
         let said = |marker: &LoggedMarker| match &marker.of {
-            MarkerOf::Column { name, is_compared: true } => format!("{}.{name}?", marker.table),
-            MarkerOf::Column { name, is_compared: false } => format!("{}.{name}", marker.table),
+            MarkerOf::Column { name, is_listed: true, .. } => format!("{}.{name}, ...", marker.table),
+            MarkerOf::Column { name, is_compared: true, .. } => format!("{}.{name}?", marker.table),
+            MarkerOf::Column { name, .. } => format!("{}.{name}", marker.table),
             other => format!("{other:?}"),
         };
         logged.markers.iter().map(said).collect()
@@ -299,13 +323,14 @@ mod tests {
 
     #[test]
     fn what_a_marker_is_of_follows_from_the_text() {
-        let cases: [(&str, &[&str]); 10] = [
+        let cases: [(&str, &[&str]); 12] = [
             ("SELECT * FROM carts WHERE shopper = ? LIMIT ?", &["carts.shopper?", "Limit"]),
             (
                 "SELECT a FROM h WHERE k = ? AND \"At\" >= ? AND \"At\" < ? PER PARTITION LIMIT 3",
                 &["h.k?", "h.At?", "RangeEnd(\"At\")"],
             ),
-            ("SELECT a FROM t WHERE k IN ? AND c IN (?, ?)", &["List(\"k\")", "t.c?", "t.c?"]),
+            ("SELECT a FROM t WHERE k IN ? AND c IN (?, ?)", &["List(\"k\")", "t.c, ...", "t.c, ..."]),
+            ("SELECT a FROM t WHERE k IN (?) AND c = ?", &["t.k?", "t.c?"]),
             ("SELECT a FROM t WHERE token(k, l) > token(?, ?) LIMIT ?", &["Token", "Token", "Limit"]),
             ("SELECT a FROM t WHERE token(k) > ?", &["Token"]),
             (
@@ -316,6 +341,7 @@ mod tests {
                 "UPDATE t USING TTL ? SET n = ?, m[?] = ?, s = s + ? WHERE k = ? IF n != ? AND m IN ?",
                 &["Ttl", "t.n", "Element", "Element", "t.s", "t.k?", "t.n", "List(\"m\")"],
             ),
+            ("UPDATE t SET n += ?, l -= ? WHERE k = ?", &["t.n", "t.l", "t.k?"]),
             ("DELETE FROM t WHERE k = 5 AND c <= 7", &["t.k?", "t.c?"]),
             ("BEGIN BATCH INSERT INTO a (k) VALUES (?); DELETE FROM b WHERE k = ? APPLY BATCH", &["a.k", "b.k?"]),
             ("INSERT INTO t (k, m) VALUES (:k, {'a': ?})", &["t.k", "Element", "Element"]),
@@ -329,9 +355,11 @@ mod tests {
     fn a_value_in_the_text_is_a_marker_without_a_number_and_nothing_of_it_is_left() {
         let logged = Logged::of("/* Jo */ SELECT * FROM shop.carts WHERE shopper = 'Jo' AND item > ?;").unwrap();
         assert_eq!(logged.text, "SELECT * FROM carts WHERE shopper = ? AND item > ?");
+        assert_eq!((logged.parts.as_slice(), &logged.parts), (&["carts".to_owned()][..], &logged.tables));
         assert_eq!((logged.keyspace.as_deref(), logged.name.as_str()), (Some("shop"), "select_carts"));
         let values: Vec<Option<usize>> = logged.markers.iter().map(|marker| marker.value).collect();
         assert_eq!(values, [None, Some(0)]);
+        assert!(Logged::of("SELECT to_json(a), toJson(b) FROM t WHERE k = ?").is_ok(), "no function of one's own");
         assert!(!logged.filters && Logged::of("SELECT a FROM t WHERE a = 1 ALLOW FILTERING").unwrap().filters);
     }
 
@@ -347,6 +375,7 @@ mod tests {
                 "keyspaces",
             ),
             ("SELECT price(a) FROM t WHERE k = 'Jo'", "SELECT price(a) FROM t WHERE k = ?", "function of your own"),
+            ("SELECT dateOf(c) FROM t WHERE k = ?", "SELECT dateOf(c) FROM t WHERE k = ?", "Cassandra before 5.0"),
             ("INSERT INTO t JSON '{\"k\": 1}'", "INSERT INTO t JSON ?", "does not follow"),
             (
                 "SELECT a FROM t WHERE k = ? AND (b, c) > (?, 'x')",
