@@ -363,7 +363,8 @@ mod tests {
     #[test]
     fn what_volumes_lack_names_its_machine_where_there_are_several() {
         let note = || Some("no seccomp".to_owned());
-        let notes = BTreeMap::from([(HostId::DATABASE, None), (HostId::database(1), note()), (HostId::database(2), note())]);
+        let notes = [None, note(), note()].into_iter().zip(0..);
+        let notes: BTreeMap<_, _> = notes.map(|(note, index)| (HostId::database(index), note)).collect();
         assert_eq!(said_of_volumes(notes.clone(), |_| None), note().into_iter().collect());
         let of_each = said_of_volumes(notes, |host| Some(format!("db{}", host.index + 1)));
         assert_eq!(of_each.into_iter().collect::<Vec<_>>(), ["db2: no seccomp", "db3: no seccomp"]);
