@@ -135,9 +135,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A batch of statements as one, whose values are those of all of them: it does the same, and is prepared once. One that
-/// may end in a comment ends with its line: a `;` between statements is optional (`batchStatement` of Apache Cassandra
-/// 5.0, `src/antlr/Parser.g`), and would stand in the comment, or beside another before it.
+/// A batch of statements as one, whose values are those of all of them: it does the same, and is prepared once. One
+/// that may end in a comment ends with its line: a `;` between statements is optional (`batchStatement` of Apache
+/// Cassandra 5.0, `src/antlr/Parser.g`), and would stand in the comment, or beside another before it.
 fn batch(kind: &str, queries: &[String]) -> String {
     let queries = queries.iter().map(|query| query.trim().trim_end_matches(';').trim_end());
     let each = queries.map(|query| match COMMENTS.iter().any(|begin| query.contains(begin)) {
