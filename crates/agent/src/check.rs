@@ -42,7 +42,7 @@ pub(super) fn problems(needs: &Needs) -> Vec<Problem> {
             fix,
         ));
     }
-    let of_work_directory = missing(&work_directory, needs.bytes, needs.machine_use.as_ref());
+    let of_work_directory = missing(&work_directory, (needs.bytes, needs.log_bytes), needs.machine_use.as_ref());
     problems.extend(of_work_directory.into_iter().map(|problem| lacks(problem.what, problem.fix)));
     if let Some((directory, is_written)) = &needs.data_sets {
         problems.extend(store_problem(directory, *is_written));

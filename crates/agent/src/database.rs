@@ -110,7 +110,8 @@ impl DatabaseHost {
         let outbox = &self.outbox;
         let path = host::work_directory(&task.work_directory);
         let machine = host::take_machine(&task, outbox)?;
-        let (work, cleaned) = host::take(&path, task.needed_bytes, task.machine_use.as_ref(), outbox)?;
+        let needed = (task.needed_bytes, task.log_bytes);
+        let (work, cleaned) = host::take(&path, needed, task.machine_use.as_ref(), outbox)?;
         // It was set before only if the same directory was opened before.
         let _ = self.ledger.set(work.ledger_path());
         let host = Host::open(work, machine, task.run.clone(), outbox.clone())?;

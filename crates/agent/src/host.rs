@@ -16,9 +16,6 @@ use super::volumes::CGROUP_ROOT;
 
 /// For logs and the ledger, where no data set is in the work directory.
 const LEAST_WORK_BYTES: u64 = 1 << 30;
-/// For a commit log on a disk of its own: twice the space that servers are given for it, as they may exceed that for a
-/// moment.
-const MOST_LOG_BYTES: u64 = 2 << 30;
 /// Below a work directory: snapshots of data sets, each in a directory of the name of its key.
 pub(super) const SNAPSHOTS: &str = "snapshots";
 /// What says which data set a snapshot is, beside its `data/`.
@@ -44,10 +41,11 @@ pub(super) struct Host {
 }
 
 /// Takes the work directory and cleans what an earlier run has left there; gives what that was, for people. Refused
-/// where the machine lacks something that a run needs.
+/// where the machine lacks something that a run needs, such as so many bytes for the data, and for logs that have a
+/// disk of their own.
 pub(super) fn take(
     path: &Path,
-    needed_bytes: u64,
+    needed_bytes: (u64, u64),
     machine_use: Option<&MachineUse>,
     outbox: &Outbox,
 ) -> Result<(WorkDirectory, Vec<String>), RequestError> {
@@ -94,8 +92,13 @@ pub(super) fn work_directory(stated: &str) -> PathBuf {
     stated_or(stated, process::paths::work_directory)
 }
 
-/// What stands in the way of a node on this ground.
-pub(super) fn missing(work: &Path, needed_bytes: u64, machine_use: Option<&MachineUse>) -> Vec<Problem> {
+/// What stands in the way of a node on this ground, which needs so many bytes for its data, and for its logs where they
+/// have a disk of their own.
+pub(super) fn missing(
+    work: &Path,
+    (needed_bytes, log_bytes): (u64, u64),
+    machine_use: Option<&MachineUse>,
+) -> Vec<Problem> {
     if is_limited(machine_use) {
         return storage::preflight(work, needed_bytes, Path::new(CGROUP_ROOT));
     }
@@ -110,7 +113,7 @@ pub(super) fn missing(work: &Path, needed_bytes: u64, machine_use: Option<&Machi
     // From a snapshot nothing is loaded: the data set is on its volume.
     let is_restored = machine_use.is_some_and(|machine_use| machine_use.snapshot.is_some());
     let of_work = if is_restored { LEAST_WORK_BYTES } else { needed_bytes };
-    let needed = [(Some(work), of_work), (data, needed_bytes), (commitlog, needed_bytes.min(MOST_LOG_BYTES))];
+    let needed = [(Some(work), of_work), (data, needed_bytes), (commitlog, log_bytes)];
     let needed: Vec<(&Path, u64)> = needed.into_iter().filter_map(|(path, bytes)| Some((path?, bytes))).collect();
     problems.extend(storage::preflight_without_limits(&needed));
     problems
@@ -276,7 +279,7 @@ mod tests {
 
     /// It may be on a volume that is much smaller than the one of the data.
     #[test]
-    fn a_commit_log_needs_no_room_for_the_data_set() {
+    fn a_commit_log_needs_room_of_its_own_and_none_for_the_data_set() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| {
             let directory = root.path().join(name);
@@ -286,12 +289,15 @@ mod tests {
         let (work, data, log) = (at("work"), at("data"), at("log"));
         let stated = |directory: &Path| Some(MachineStorage::Directory(directory.display().to_string()));
         let machine_use = MachineUse { data: stated(&data), commitlog: stated(&log), ..MachineUse::default() };
-        let said = missing(&work, 1 << 60, Some(&machine_use));
-        let has_no_room = |directory: &Path| {
-            let about = format!("{} has ", directory.display());
-            said.iter().any(|one| one.what.starts_with(&about) && one.what.ends_with("needs 1073741824.0 GiB"))
+        let have_no_room = |bytes: (u64, u64)| {
+            let said = missing(&work, bytes, Some(&machine_use));
+            [&work, &data, &log].map(|directory| {
+                let about = format!("{} has ", directory.display());
+                said.iter().any(|one| one.what.starts_with(&about) && one.what.ends_with("needs 1073741824.0 GiB"))
+            })
         };
-        assert_eq!([has_no_room(&work), has_no_room(&data), has_no_room(&log)], [true, true, false], "{said:?}");
+        assert_eq!(have_no_room((1 << 60, 1 << 20)), [true, true, false]);
+        assert_eq!(have_no_room((1 << 20, 1 << 60)), [false, false, true]);
     }
 
     /// Agents in two containers have the same number, and one tree of cgroups.

@@ -122,7 +122,8 @@ pub struct VolumeActivity {
     pub busy_share: Option<f64>,
     /// IOPS limit in force at the end, where a burst bucket moves it.
     pub iops_limit: Option<f64>,
-    /// Credits of its burst bucket at the start and at the end; `None` where nobody sees them.
+    /// Credits of its burst bucket in the first sample of the window and in the last one, neither of which lies outside
+    /// of it; `None` where nobody sees them.
     pub request_credits: Option<(f64, f64)>,
     /// The same of a bucket of bytes.
     pub byte_credits: Option<(f64, f64)>,
@@ -218,7 +219,7 @@ pub fn database_host(samples: &[HostSample], from_s: f64, to_s: f64) -> Database
     let steps = ten_second_steps(&window.iter().collect::<Vec<_>>());
     let length = to_s - from_s;
     let volumes: BTreeMap<VolumeRole, VolumeActivity> =
-        VolumeRole::ALL.into_iter().filter_map(|role| Some((role, activity(window, role, length)?))).collect();
+        VolumeRole::ALL.into_iter().filter_map(|role| Some((role, activity(window, role, (from_s, to_s))?))).collect();
     let data = volumes.iter().filter(|(role, _)| role.is_data());
     let several = data.clone().count() > 1;
     let work = DatabaseWork::of(window, length);
@@ -369,7 +370,8 @@ fn slowed_at(samples: &[&HostSample], role: VolumeRole, of: &Moved) -> Option<f6
     Some(samples.get(before + 1)?.t_s)
 }
 
-fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<VolumeActivity> {
+fn activity(window: &[HostSample], role: VolumeRole, (from_s, to_s): (f64, f64)) -> Option<VolumeActivity> {
+    let length = to_s - from_s;
     // Samples without this volume's counters (a read of /proc that failed) are passed over.
     let known: Vec<&HostSample> =
         window.iter().filter(|s| s.volumes.get(&role).is_some_and(|v| counters(v).is_some())).collect();
@@ -411,7 +413,12 @@ fn activity(window: &[HostSample], role: VolumeRole, length: f64) -> Option<Volu
     }
     let (before, after) = (&first.volumes[&role], &last.volumes[&role]);
     let a_second = |figure: fn(&VolumeFigures) -> Option<f64>| Some((figure(after)? - figure(before)?) / seconds);
-    let credits = |of: &Moved| (of.credits)(before).zip((of.credits)(after));
+    // The nearest samples may lie before and behind the window: credits that were spent there are no matter of it.
+    let inside = || known.iter().filter(move |s| from_s <= s.t_s && s.t_s <= to_s);
+    let credits = |of: &Moved| {
+        let (first, last) = (inside().next()?, inside().next_back().filter(|_| inside().count() > 1)?);
+        (of.credits)(&first.volumes[&role]).zip((of.credits)(&last.volumes[&role]))
+    };
     Some(VolumeActivity {
         seconds: length,
         reads,
@@ -557,6 +564,13 @@ mod tests {
             .collect();
         let credits = |from_s: f64| database_host(&samples, from_s, 40.0).volumes[&VolumeRole::Data].request_credits;
         assert_eq!([credits(0.0), credits(30.0)], [Some((2700.0 * 23.4, 0.0)), Some((0.0, 0.0))]);
+        // They ended after the sample that is nearest to the window's start, and before it; within it, and behind it.
+        assert_eq!(credits(23.45), Some((0.0, 0.0)));
+        let within = database_host(&samples, 22.6, 40.0).volumes[&VolumeRole::Data].request_credits.unwrap();
+        assert!((within.0 - 1080.0).abs() < 1e-6 && within.1 == 0.0, "{within:?}");
+        let behind = database_host(&samples, 3.0, 23.55).volumes[&VolumeRole::Data].request_credits.unwrap();
+        assert!((behind.1 - 1080.0).abs() < 1e-6, "{behind:?}");
+        assert_eq!(database_host(&samples, 3.0, 3.6).volumes[&VolumeRole::Data].request_credits, None, "one sample");
         let windows = &database_host(&samples, 0.0, 40.0).volumes[&VolumeRole::Data].windows;
         assert_eq!(windows.iops_limit.len(), 4);
         for (done, allowed) in windows.read_iops.iter().zip(&windows.iops_limit) {

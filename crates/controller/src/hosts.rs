@@ -137,6 +137,7 @@ pub(super) fn needs(
         work_directory,
         machine_use,
         bytes: on_machine.iter().map(|host| job.needed_bytes(host.index, restored)).sum(),
+        log_bytes: on_machine.iter().map(|host| job.log_bytes(host.index, restored)).sum(),
         network_cut: plan.faults.iter().any(|fault| {
             let is_here = |setup: &Setup| on_machine.contains(&HostId::database(setup.host_of(fault)));
             fault.kind() == NodeFaultKind::HostCut && started(setups).any(is_here)
@@ -316,7 +317,7 @@ mod tests {
         assert_eq!(alone.cpus.map(|d| (d.nodes, d.total())), Some((1, 0.5)));
         let apart: u64 = all.iter().map(|host| needs_of(std::slice::from_ref(host)).bytes).sum();
         assert_eq!(apart, together.bytes);
-        assert_eq!(alone.bytes, job.needed_bytes(1, false));
+        assert_eq!((alone.bytes, alone.log_bytes), (job.needed_bytes(1, false), job.log_bytes(1, false)));
         // On a volume that has the data set already less is needed.
         let machine_use = MachineUse { snapshot: Some("snap-0123456789abcdef0".to_owned()), ..MachineUse::default() };
         let restored = needs(&job, String::new(), Some(machine_use), &all[1..2]).bytes;

@@ -107,12 +107,14 @@ pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupt
     Ok(directory.journal(JournalEvent::RunDone)?)
 }
 
-/// Refuses a store of data sets that could not be used, or lacks what new machines can have from nowhere else; asks no
-/// host.
+/// Refuses a store of data sets that could not be used; asks no host.
 pub fn check_store(job: &Job) -> Result<(), command::Failure> {
-    let Some(store) = Store::of(&job.plan)? else { return Ok(()) };
-    store.check()?;
-    job.plan.place.aws().map_or(Ok(()), |_| store.check_restored(job))
+    Store::of(&job.plan)?.map_or(Ok(()), |store| store.check())
+}
+
+/// Refuses one that lacks what machines of AWS can have from nowhere else; those of these batches are made anew.
+pub fn check_restored(job: &Job, batches: &[u32]) -> Result<(), command::Failure> {
+    Store::of(&job.plan)?.map_or(Ok(()), |store| store.check_restored(job, batches))
 }
 
 /// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.

@@ -83,6 +83,7 @@ fn caches(run: &mut Run<'_>, started: &Started, beside: bool) -> Result<(), Fail
     let request = |host: HostId| {
         let task = UnderTest {
             needed_bytes: 0,
+            log_bytes: 0,
             addresses: vec![run.agents.place(host).address],
             index: 0,
             versions: Vec::new(),
@@ -128,8 +129,10 @@ fn under_test(run: &Run<'_>, on_machine: usize, host: HostId, started: &Started,
             run.settings.cache_directory.display().to_string(),
         ),
     };
+    let restored = hosts::is_restored(machine_use.as_ref());
     UnderTest {
-        needed_bytes: run.job().needed_bytes(host.index, hosts::is_restored(machine_use.as_ref())),
+        needed_bytes: run.job().needed_bytes(host.index, restored),
+        log_bytes: run.job().log_bytes(host.index, restored),
         run: run.directory.name(),
         work_directory,
         addresses: nodes.iter().map(|node| agents.place(*node).address).collect(),

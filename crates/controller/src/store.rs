@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use archive::JournalEvent;
 use evidence::{DataSetOrigin, HostId, KeptDataSet};
-use experiment::{Cluster, DataSetFiles, DataSetPlace, DataSetStore, Database, Job, Plan, Started};
+use experiment::{Cluster, DataSetFiles, DataSetPlace, DataSetStore, Database, Job, Plan, Snapshot, Started};
 use process::{failure, human_duration};
 use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
@@ -77,11 +77,12 @@ impl<'p> Store<'p> {
     }
 
     /// Refuses a snapshot of the user's own that the bucket does not have restored, for machines that are made for the
-    /// run: they can have it from nowhere else. Asked before any of them costs money.
-    pub fn check_restored(&self, Job { plan, setups }: &Job) -> Result<(), failure::Failure> {
+    /// run, in these batches: they can have it from nowhere else. Asked before any of them costs money.
+    pub fn check_restored(&self, Job { plan, setups }: &Job, batches: &[u32]) -> Result<(), failure::Failure> {
         let (Some(bucket), Database::Started(started)) = (&self.bucket, &plan.target.database) else { return Ok(()) };
         let Some(snapshot) = plan.own.as_ref().and_then(|own| own.snapshot.as_ref()) else { return Ok(()) };
-        let all: BTreeSet<DataSetFiles> = setups.iter().map(DataSetFiles::of).collect();
+        let made = setups.iter().filter(|setup| batches.contains(&setup.at.batch()));
+        let all: BTreeSet<DataSetFiles> = made.map(DataSetFiles::of).collect();
         for files in &all {
             let version = files.version.as_ref().unwrap_or(&started.version).clone();
             let server = database::server(&Started { product: started.product, version }, None);
@@ -92,11 +93,16 @@ impl<'p> Store<'p> {
                 Some(Err(why)) => why,
                 None => format!("{key} is not there"),
             };
-            let (place, store) = (&snapshot.place, &self.stated.place);
-            let message = format!("machines of AWS do not restore {place}, and {store} does not have it: {why}");
-            return Err(failure::Failure::input(message).help(RESTORE_HERE));
+            return Err(self.lacks(snapshot, &why));
         }
         Ok(())
+    }
+
+    /// That machines of AWS can have a snapshot of the user's own from nowhere.
+    pub fn lacks(&self, snapshot: &Snapshot, why: &str) -> failure::Failure {
+        let (place, store) = (&snapshot.place, &self.stated.place);
+        let message = format!("machines of AWS do not restore {place}, and {store} does not have it: {why}");
+        failure::Failure::input(message).help(RESTORE_HERE)
     }
 
     /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is reported, and

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Cluster, Job, Note, Setup};
+use crate::{COMMITLOG_BYTES, Cluster, Job, Note, Setup};
 
 /// Room besides the data on each configuration's volumes, bytes.
 const SPARE_BYTES: f64 = 268_435_456.0;
@@ -30,6 +30,16 @@ impl Job {
             own.bytes_taken_in().saturating_add(fetched) as f64
         });
         (snapshots * loaded + copies).max(taken_in * loaded) as u64
+    }
+
+    /// Bytes that the logs of a database host need on a disk of their own: each configuration leaves as much there as
+    /// its database is given, and the one that runs may exceed that by as much again for a while. Where nothing is
+    /// stated a small data set asks for no more than it needs itself.
+    pub fn log_bytes(&self, host: u32, restored: bool) -> u64 {
+        let unstated = COMMITLOG_BYTES.min(self.needed_bytes(host, restored) / 2);
+        let here = self.started().filter(|setup| setup.database_hosts().contains(&host));
+        let each: Vec<u64> = here.map(|setup| setup.commitlog_bytes.unwrap_or(unstated)).collect();
+        each.iter().chain(each.iter().max()).fold(0_u64, |all, bytes| all.saturating_add(*bytes))
     }
 
     /// Bytes that all database hosts need below one work directory, where they share a machine.
@@ -111,6 +121,19 @@ mod tests {
         let before = job.needed_bytes(0, false);
         job.setups[0].commitlog_bytes = Some(4 << 30);
         assert_eq!(job.needed_bytes(0, false), before + (4 << 30));
+    }
+
+    /// The first host has two configurations: what the one that does not run leaves lies there, too.
+    #[test]
+    fn a_disk_of_logs_has_room_for_each_and_for_the_largest_twice() {
+        let mut job = one_and_three();
+        let unstated = 1_u64 << 30;
+        assert_eq!([0, 1, 3].map(|host| job.log_bytes(host, false)), [3 * unstated, 2 * unstated, 0]);
+        job.setups[0].commitlog_bytes = Some(16 << 30);
+        assert_eq!([0, 1].map(|host| job.log_bytes(host, false)), [(2 * 16 + 1) << 30, 2 * unstated]);
+        // A small data set never fills what nobody stated.
+        job.plan.dataset.records = 1_000;
+        assert_eq!(job.log_bytes(1, false), job.needed_bytes(1, false) / 2 * 2);
     }
 
     /// Three nodes of one machine take in three times what one does, each before it removes what others keep.

@@ -25,11 +25,15 @@ pub struct DiskTooSmall {
 }
 
 impl Experiment {
+    /// Bytes on disk of one replica at full scale; `None`: not known, of the user's own rows.
+    pub(crate) fn full_bytes(&self) -> Option<f64> {
+        let more = self.stands_for_records.map_or(1.0, |n| n as f64 / self.dataset.records as f64);
+        self.own.is_none().then(|| self.dataset.bytes_on_disk() * more)
+    }
+
     /// Configurations whose disks have no room for the data at full scale.
     pub(crate) fn disks_too_small(&self) -> Vec<DiskTooSmall> {
-        let more = self.stands_for_records.map_or(1.0, |n| n as f64 / self.dataset.records as f64);
-        let bytes = self.own.is_none().then(|| self.dataset.bytes_on_disk() * more);
-        too_small(&self.place, &self.target.database, bytes, &self.configurations)
+        too_small(&self.place, &self.target.database, self.full_bytes(), &self.configurations)
     }
 }
 

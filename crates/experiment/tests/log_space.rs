@@ -46,9 +46,23 @@ fn what_could_fill_its_volume_or_is_too_little_to_start_with_is_refused() {
         (of("", "16 gigabytes", ""), "max_wal_size cannot be \"16 gigabytes\""),
     ]);
     for (log, stated, local) in
-        [(LOG_OF_50_GIB, "25GB", ""), (AS_SHIPPED, "160GB", "scale = 16"), (AS_SHIPPED, "512MB", "scale = 16")]
+        [(LOG_OF_50_GIB, "25GB", ""), (AS_SHIPPED, "159GB", "scale = 16"), (AS_SHIPPED, "512MB", "scale = 16")]
     {
         accepted(&of(log, stated, local));
+    }
+}
+
+/// Records of 1,000 bytes, 1.15 for each on disk: 267.8 GiB, beside which a volume of 320 GiB has room for twice 26.
+#[test]
+fn a_volume_of_both_has_room_for_the_data_and_twice_the_log() {
+    let of = |log: &str, stated: &str, records: &str| {
+        text(log, &format!("max_wal_size = \"{stated}\""), "").replace("records = 1000", records)
+    };
+    let (many, stood_for) = ("records = 250_000_000", "records = 1000\nstands_for_records = 250_000_000");
+    let why = "max_wal_size of a_set: 27.0 GiB, and its volume of 320.0 GiB has 267.8 GiB of data, too: ";
+    each_refused(&[(of("", "27GB", many), why), (of("", "27GB", stood_for), why)]);
+    for (log, stated) in [("", "26GB"), (LOG_OF_50_GIB, "25GB")] {
+        accepted(&of(log, stated, many));
     }
 }
 

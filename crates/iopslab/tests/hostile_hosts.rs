@@ -129,6 +129,7 @@ fn an_agent_that_takes_a_host_undoes_nothing_that_a_forged_ledger_names() {
             dataset: job.plan.dataset,
             own: None,
             needed_bytes: 0,
+            log_bytes: 0,
             patience: job.plan.patience,
             beside: false,
         };

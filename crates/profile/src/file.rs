@@ -25,9 +25,6 @@ const MOST_CHARACTERS: usize = 200;
 /// Most fields of a record, and most bytes of one, that an experiment takes.
 const MOST_FIELDS: u32 = 1_000;
 const MOST_FIELD_BYTES: f64 = 1_048_576.0;
-/// What a run counts otherwise than a node.
-const SEVERAL: &str = "A node counts each partition of a batch and of IN, a run the request once: where there are \
-                       such, this is too much.";
 
 /// Why there is no experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,10 +74,13 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
     let data_bytes = node.data_bytes.filter(|bytes| *bytes > 0.0).ok_or(NoFile::NoData)?;
     let (cheaper, dearer) = &profile.around;
     let (cheaper, dearer) = (first(cheaper), first(dearer));
-    let demand = rates.busiest.total().ceil().max(1.0);
     let by = profile.cluster.counted_by;
     let (record, of_record) = record(&profile.workload.tables, by);
     let own = profile.log.as_ref().and_then(|log| own_draft(log, name));
+    // YCSB's operations, where there are none of one's own, are one of a node each.
+    let of_own_requests = profile.log.as_ref().filter(|_| own.is_some());
+    let of_a_request = of_own_requests.map_or(1.0, |log| log.own.operations_of_a_request());
+    let demand = (rates.busiest.total() / of_a_request).ceil().max(1.0);
     let of_record = if own.is_some() { Vec::new() } else { of_record };
     Ok(Draft {
         name: name.to_owned(),
@@ -124,16 +124,28 @@ pub fn drafted(profile: &Profile, name: &str, machine_cpus: f64) -> Result<Draft
             .concat(),
             objective: [
                 vec![format!(
-                    "{}: {demand:.0} operations/s{} between the two readings with the most.",
+                    "{}: {:.0} operations/s{} between the two readings with the most.",
                     node.node,
+                    rates.busiest.total().ceil(),
                     as_replica(by)
                 )],
-                profile.log.iter().filter(|log| log.own.has_several()).map(|_| SEVERAL.to_owned()).collect(),
+                divided(of_a_request),
             ]
             .concat(),
         },
         own,
     })
+}
+
+/// What a run counts otherwise than a node.
+fn divided(of_a_request: f64) -> Vec<String> {
+    let words = || {
+        format!(
+            "A node counts each partition of a batch and each key of IN, a run the request once: divided by \
+             {of_a_request:.3}, the operations of a node for a request of the log."
+        )
+    };
+    (of_a_request > 1.0).then(words).into_iter().collect()
 }
 
 /// Whose shares the statements have.

@@ -80,6 +80,9 @@ pub struct StatementSeen {
     pub serial: Option<String>,
     /// How often it was asked.
     pub requests: u64,
+    /// As how many operations a node counts that: each partition of a batch is one, and each key of `IN`. Of tables
+    /// that are not known 0.
+    pub operations: u64,
     /// What was given to each of its markers.
     pub values: Vec<ValuesSeen>,
 }
@@ -97,6 +100,8 @@ pub struct OwnStatement {
     pub serial: Option<SerialConsistency>,
     /// How often it was asked: its weight.
     pub requests: u64,
+    /// As how many operations a node counts that.
+    pub operations: u64,
     /// What its markers ask for, beside keys.
     pub data: StatementData,
     /// Whether it is a batch with several statements of one table, which a run asks of one partition.
@@ -139,11 +144,10 @@ impl OwnUse {
         stats::ratio(carried as f64, self.requests() as f64)
     }
 
-    /// Whether a request may be several operations of a node: a batch, or a list of keys.
-    pub(crate) fn has_several(&self) -> bool {
-        let is_so = |word: &str| word.eq_ignore_ascii_case("BEGIN") || word.eq_ignore_ascii_case("IN");
-        let mut texts = self.statements.iter().map(|one| one.text.as_str());
-        texts.any(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(is_so))
+    /// As how many operations a node counts a request of the statements that a file can have, in the mean: at least 1.
+    pub(crate) fn operations_of_a_request(&self) -> f64 {
+        let sum = |of: fn(&OwnStatement) -> u64| self.statements.iter().map(of).sum::<u64>() as f64;
+        stats::ratio(sum(|one| one.operations), sum(|one| one.requests)).map_or(1.0, |operations| operations.max(1.0))
     }
 
     /// In words, where it is not nearly all of them.
@@ -206,13 +210,14 @@ impl OwnUse {
             }
         }
         let (text, consistency) = (logged.text.clone(), one.consistency.clone());
-        let requests = one.requests;
+        let (requests, operations) = (one.requests, one.operations);
         self.statements.push(OwnStatement {
             name,
             text,
             consistency,
             serial,
             requests,
+            operations,
             data,
             has_rows_of_one_partition,
         });

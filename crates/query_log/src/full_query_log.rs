@@ -20,6 +20,9 @@ const AUDIT: &str = "audit";
 /// Versions of the protocol whose options are known.
 const PROTOCOLS: std::ops::RangeInclusive<i64> = 3..=6;
 
+/// How comments begin (`src/antlr/Lexer.g`); a string may have that, too.
+const COMMENTS: [&str; 3] = ["--", "//", "/*"];
+
 /// A request, as it was recorded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
@@ -132,11 +135,16 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A batch of statements as one, whose values are those of all of them: it does the same, and is prepared once.
+/// A batch of statements as one, whose values are those of all of them: it does the same, and is prepared once. One
+/// that may end in a comment ends with its line: a `;` between statements is optional (`batchStatement` of Apache
+/// Cassandra 5.0, `src/antlr/Parser.g`), and would stand in the comment, or beside another before it.
 fn batch(kind: &str, queries: &[String]) -> String {
     let queries = queries.iter().map(|query| query.trim().trim_end_matches(';').trim_end());
-    let each = queries.map(|query| format!("{query}; ")).collect::<String>();
-    format!("BEGIN {kind}BATCH {each}APPLY BATCH")
+    let each = queries.map(|query| match COMMENTS.iter().any(|begin| query.contains(begin)) {
+        true => format!("{query}\n"),
+        false => format!("{query}; "),
+    });
+    format!("BEGIN {kind}BATCH {}APPLY BATCH", each.collect::<String>())
 }
 
 #[cfg(test)]
@@ -148,5 +156,20 @@ mod tests {
         let queries = ["INSERT INTO a (k) VALUES (?);", " UPDATE b SET v = ? WHERE k = ? "];
         let expected = "BEGIN UNLOGGED BATCH INSERT INTO a (k) VALUES (?); UPDATE b SET v = ? WHERE k = ?; APPLY BATCH";
         assert_eq!(batch("UNLOGGED ", &queries.map(str::to_owned)), expected);
+    }
+
+    #[test]
+    fn a_comment_at_the_end_of_a_statement_hides_nothing_of_the_next_one() {
+        let queries = [
+            "INSERT INTO a (k) VALUES (?) -- of the cart\n",
+            "DELETE FROM a WHERE k = ?; // and;",
+            "DELETE FROM b WHERE k = ?; /* gone */",
+            "DELETE FROM c WHERE k = ?",
+        ];
+        let expected = "BEGIN BATCH INSERT INTO a (k) VALUES (?) -- of the cart\n\
+                        DELETE FROM a WHERE k = ?; // and\n\
+                        DELETE FROM b WHERE k = ?; /* gone */\n\
+                        DELETE FROM c WHERE k = ?; APPLY BATCH";
+        assert_eq!(batch("", &queries.map(str::to_owned)), expected);
     }
 }

@@ -16,6 +16,8 @@ pub struct Needs {
     pub machine_use: Option<MachineUse>,
     /// Bytes there.
     pub bytes: u64,
+    /// Bytes on the disk of its logs, where they have one of their own.
+    pub log_bytes: u64,
     /// Whether its network is to be cut.
     pub network_cut: bool,
     /// Whether a process is to answer for its volumes.
@@ -90,6 +92,8 @@ pub struct UnderTest {
     pub own: Option<Own>,
     /// Bytes that this node needs in the work directory.
     pub needed_bytes: u64,
+    /// Bytes that it needs on the disk of its logs, where they have one of their own.
+    pub log_bytes: u64,
     /// How long the database may take.
     pub patience: Patience,
     /// Whether others may measure on this machine meanwhile.

@@ -1,6 +1,6 @@
 //! The database of a trial, or of a search: prepared, started, loaded, stopped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::evidence::{Cause, HostId, Validity};
 use experiment::{Cell, Definition, Job, Plan, PlannedTrial, Product, Setup};
@@ -79,8 +79,23 @@ pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
     };
     let prepared = answer!(Reply::Prepared { note } => note);
     let notes = run.agents.ask_each(&hosts::nodes_of(setup), &request, prepared)?;
-    notes.into_values().flatten().for_each(|note| run.agents.screen.note(&note));
+    let is_one = hosts::by_machine(run.setups(), run.agents).len() < 2;
+    let machine = |host| (!is_one).then(|| run.agents.place(host).machine);
+    said_of_volumes(notes, machine).iter().for_each(|note| run.agents.screen.note(note));
     Ok(())
+}
+
+/// What hosts say that their volumes lack, each by the name of its machine where the run has several.
+fn said_of_volumes(
+    notes: BTreeMap<HostId, Option<String>>,
+    machine: impl Fn(HostId) -> Option<String>,
+) -> BTreeSet<String> {
+    let said = notes.into_iter().filter_map(|(host, note)| Some((host, note?)));
+    let named = |(host, note)| match machine(host) {
+        Some(machine) => format!("{machine}: {note}"),
+        None => note,
+    };
+    said.map(named).collect()
 }
 
 /// Empty caches that answer, and a settled database on every host, or why there is none.
@@ -346,11 +361,21 @@ mod tests {
     }
 
     #[test]
+    fn what_volumes_lack_names_its_machine_where_there_are_several() {
+        let note = || Some("no seccomp".to_owned());
+        let notes = [None, note(), note()].into_iter().zip(0..);
+        let notes: BTreeMap<_, _> = notes.map(|(note, index)| (HostId::database(index), note)).collect();
+        assert_eq!(said_of_volumes(notes.clone(), |_| None), note().into_iter().collect());
+        let of_each = said_of_volumes(notes, |host| Some(format!("db{}", host.index + 1)));
+        assert_eq!(of_each.into_iter().collect::<Vec<_>>(), ["db2: no seccomp", "db3: no seccomp"]);
+    }
+
+    #[test]
     fn cells_of_a_block_see_the_same_requests_where_the_data_is_restored_and_others_where_it_is_not() {
         let restored = |block, cell| seed(7, block, Some(cell), false);
         assert_eq!(restored(1, 0), restored(1, 1));
         assert_ne!(restored(1, 0), restored(2, 0));
-        let all: std::collections::BTreeSet<u64> =
+        let all: BTreeSet<u64> =
             (1..=5).flat_map(|block| (0..9).map(move |cell| seed(7, block, Some(cell), true))).collect();
         assert_eq!(all.len(), 45);
     }

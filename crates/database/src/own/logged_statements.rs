@@ -6,6 +6,8 @@ use ::statements::{Effect, Logged, LoggedMarker, MarkerOf, NotOwn};
 use profile::{StatementSeen, TableSchema, ValuesSeen};
 use query_log::{Log, RecordedStatement, Value};
 
+use super::node_operations::KeysAsked;
+
 /// Of each marker which of a request's values it is, and whether that begins with a number that is asked for; `None`:
 /// its value stood in the text.
 type Given = Vec<Option<(usize, bool)>>;
@@ -30,20 +32,24 @@ pub(super) fn logged_statements(log: &Log, tables: &[TableSchema]) -> Vec<Statem
         if place == all.len() {
             let markers = logged.as_ref().map_or(0, |logged| logged.markers.len());
             let values = vec![ValuesSeen::default(); markers];
-            all.push(StatementSeen { logged: logged.clone(), keyspace, consistency, serial, requests: 0, values });
+            let (logged, requests, operations) = (logged.clone(), 0, 0);
+            all.push(StatementSeen { logged, keyspace, consistency, serial, requests, operations, values });
         }
         all[place].requests += recorded.requests;
         let numbered = |logged: Logged| {
             let of = |marker: LoggedMarker| Some((marker.value?, is_numbered(&marker, tables)));
             logged.markers.into_iter().map(of).collect::<Given>()
         };
-        (place, logged.map(numbered).unwrap_or_default())
+        let keyspace = all[place].keyspace.as_ref();
+        let keys = logged.as_ref().map(|logged| KeysAsked::of(logged, keyspace, tables)).unwrap_or_default();
+        (place, logged.map(numbered).unwrap_or_default(), keys)
     };
     // Two recorded texts may be one statement, whose values stand at other places.
-    let places: Vec<(usize, Given)> = log.statements().iter().map(place).collect();
+    let places: Vec<(usize, Given, KeysAsked)> = log.statements().iter().map(place).collect();
     for request in log.requests() {
-        let (place, markers) = &places[request.statement as usize];
+        let (place, markers, keys) = &places[request.statement as usize];
         let given: Vec<Value<'_>> = log.values(request).collect();
+        all[*place].operations += keys.operations(&given);
         for (seen, marker) in all[*place].values.iter_mut().zip(markers) {
             let Some((value, is_numbered)) = marker else { continue };
             // A value that was not set is in a full query log as an empty one.

@@ -4,6 +4,7 @@
 mod asked_keys;
 mod described;
 mod logged_statements;
+mod node_operations;
 mod recording;
 
 use std::cell::RefCell;

@@ -7,7 +7,7 @@ use super::settings;
 use crate::checkpoints::{COMMITLOG_BYTES, LOG_ROOM};
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
-use crate::{Configuration, raw};
+use crate::{Configuration, Experiment, raw};
 
 /// `None` where its volume could be filled by what is stated, or the database would have less of it in a model of
 /// 1:`scale` than it starts with.
@@ -44,6 +44,30 @@ pub(super) fn check(
         return mistakes.refuse(at, message, "state more, or a smaller scale in [provider.local]");
     }
     Some(())
+}
+
+/// Where data and log have one volume, both have to fit at full scale.
+pub(super) fn beside_data(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
+    let rules = experiment.target.database.product().checkpoints;
+    let (Some(rules), Some(data)) = (rules, experiment.full_bytes()) else { return };
+    for (raw, configuration) in file.configuration.iter().zip(&experiment.configurations) {
+        let stated = (rules.log.bytes)(&configuration.settings);
+        let Some(bytes) = stated.filter(|_| configuration.commitlog_volume.is_none()) else { continue };
+        let volume = &configuration.data_volume;
+        let room = volume.size_bytes as f64 * f64::from(volume.count);
+        let data = data * configuration.placement.share_per_node();
+        if bytes * LOG_ROOM + data > room {
+            let (name, (_, key)) = (&configuration.name, rules.log.setting);
+            let [bytes, room, data] = [bytes, room, data].map(|bytes| bytes / GIB);
+            let message = format!(
+                "{key} of {name}: {bytes:.1} GiB, and its volume of {room:.1} GiB has {data:.1} GiB of data, too: the \
+                 log exceeds {key} by as much again while a checkpoint is late, and the database ends where the volume \
+                 is full"
+            );
+            let help = "state less, a larger volume, or a commitlog_volume";
+            mistakes.add(settings::place(raw, rules.log.setting), message, help);
+        }
+    }
 }
 
 /// In a model what is stated is divided, and what is not is as large at every scale: configurations of both kinds

@@ -114,6 +114,7 @@ pub fn parse(
     measurable::check(&file, provider, &mut mistakes);
     if let Some(experiment) = &mut experiment {
         measurable::credits(&file, experiment, (provider, machine.is_some()), &mut mistakes);
+        log_space::beside_data(&file, experiment, &mut mistakes);
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
         experiment.notes.extend(throttled);

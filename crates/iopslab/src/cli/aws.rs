@@ -1,6 +1,6 @@
 //! Machines on AWS, as commands need them: what they cost, whether they may be made, and `iopslab destroy`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -308,6 +308,26 @@ fn stands_at(place: &Path, settings: &AwsSettings) -> Option<usize> {
     let (region, profile) = Aws::stands_at(place)?;
     let is_there = |site: &AwsSite| (&site.region, &site.profile) == (&region, &profile);
     settings.sites.iter().position(is_there)
+}
+
+/// The batches of a run that goes on whose machines are to be made anew: something is left to measure on them, and none
+/// of them may stand. Trials of these cells are measured `again`.
+pub(super) fn to_make(
+    directory: &RunDirectory,
+    settings: &AwsSettings,
+    again: &BTreeSet<&str>,
+) -> Result<Vec<u32>, Failure> {
+    let mut batches = Vec::new();
+    for number in 0..settings.batches.len() {
+        let batch = number as u32;
+        let part = directory.part(directory.job().of_batch(batch));
+        let is_again = part.plan().cells.iter().any(|cell| again.contains(cell.id.as_str()));
+        let is_done = !is_again && part.is_finished().map_err(Failure::work)?;
+        if !is_done && !Aws::may_stand(&place_of(directory, settings, number)?) {
+            batches.push(batch);
+        }
+    }
+    Ok(batches)
 }
 
 /// Whether the run was begun before.

@@ -67,12 +67,14 @@ impl User<'_> {
         }
     }
 
-    /// Whether the machines of a job may be made on AWS: everything that could be refused later is refused now.
-    pub fn may_make(&self, job: &Job, settings: &AwsSettings) -> Result<(), Failure> {
+    /// Whether the machines of a job may be made on AWS: everything that could be refused later is refused now. Those
+    /// of other batches than these may stand, with their data set.
+    pub fn may_make(&self, job: &Job, settings: &AwsSettings, batches: &[u32]) -> Result<(), Failure> {
         have_their_java(job)?;
         let estimate = aws::estimate(job, settings);
         self.say(&aws::reported(settings, &estimate));
         controller::check_store(job)?;
+        controller::check_restored(job, batches)?;
         snapshots::check(settings, &self.screen)?;
         pairs::check(settings)?;
         aws::may_be_made(settings, &estimate, self.args.max_cost, self.args.yes)

@@ -229,6 +229,16 @@ fn comes_back(name: &str, seed: u64) -> (String, String) {
     let own_use = &profile.log.as_ref().unwrap().own;
     assert_eq!((own_use.left_out.as_slice(), own_use.requests()), (&[][..], REQUESTS));
     let (experiment, text, cql) = written(&profile);
+    // What a node counts several times is one request of a run.
+    let several = |name: &str| match name {
+        "about_titles" => 8,
+        "place_order" => 2,
+        _ => 1,
+    };
+    let operations: u64 = asked.iter().map(|(name, requests)| requests * several(name)).sum();
+    let of_node = profile.workload.nodes[0].replicas.unwrap().busiest.total();
+    let throughput = (of_node / (operations as f64 / REQUESTS as f64)).ceil();
+    assert!(operations > REQUESTS && text.contains(&format!("throughput = {throughput} ")), "{throughput}\n{text}");
     let (theirs, ours) = (&example.own.as_ref().unwrap().script, &experiment.own.as_ref().unwrap().script);
     assert_eq!(ours.statements.len(), theirs.statements.len(), "{cql}");
     for (place, planted) in theirs.statements.iter().enumerate() {

@@ -22,7 +22,8 @@ fn asked(requests: u64, text: &str) -> StatementSeen {
     let logged = Logged::of(text);
     let values = vec![ValuesSeen::default(); logged.as_ref().map_or(0, |logged| logged.markers.len())];
     let keyspace = Some("shop".to_owned());
-    StatementSeen { logged, keyspace, consistency: Some("quorum".to_owned()), serial: None, requests, values }
+    let (consistency, operations) = (Some("quorum".to_owned()), requests);
+    StatementSeen { logged, keyspace, consistency, serial: None, requests, operations, values }
 }
 
 /// A cluster of one node, whose table has a million partitions.

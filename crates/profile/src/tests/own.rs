@@ -28,7 +28,8 @@ fn asked(requests: u64, text: &str, level: &str, number: i32) -> StatementSeen {
     given.add(&number.to_be_bytes(), true);
     let values = vec![given; logged.as_ref().map_or(0, |logged| logged.markers.len())];
     let keyspace = logged.as_ref().ok().and_then(|logged| logged.keyspace.clone()).or(Some("shop".to_owned()));
-    StatementSeen { logged, keyspace, consistency: Some(level.to_owned()), serial: None, requests, values }
+    let (consistency, operations) = (Some(level.to_owned()), requests);
+    StatementSeen { logged, keyspace, consistency, serial: None, requests, operations, values }
 }
 
 /// What is said of a cluster of three nodes with these statements.
@@ -197,17 +198,36 @@ SELECT * FROM orders WHERE id = ? LIMIT ?;
 }
 
 #[test]
-fn a_table_has_no_more_partitions_than_its_key_has_values_and_a_list_makes_an_operation_several() {
+fn a_table_has_no_more_partitions_than_its_key_has_values() {
     let profile = with(vec![asked(7, "SELECT n FROM flags WHERE is_on IN (?, ?)", "one", 5)]);
     let draft = drafted(&profile, "like-ours", 2.0).unwrap();
     // Six, of which a node of three with two copies has four.
     let (data, _, origin) = &draft.own.as_ref().unwrap().tables[0];
     assert_eq!((data.table.as_str(), data.partitions), ("flags", 2));
     assert!(origin.contains(&"Its partition key has 2 values as they are made.".to_owned()), "{origin:?}");
-    let of_several = |draft: &experiment::Draft| draft.origins.objective.iter().any(|line| line.contains("of a batch"));
-    assert!(of_several(&draft), "{:?}", draft.origins.objective);
-    let profile = with(vec![asked(7, "SELECT n FROM flags WHERE is_on = ?", "one", 5)]);
-    assert!(!of_several(&drafted(&profile, "like-ours", 2.0).unwrap()));
+}
+
+/// 400 operations/s of a node, and what a log has of 1.6 of them in each request.
+#[test]
+fn a_throughput_is_of_requests_where_a_node_counts_each_several_times() {
+    let drafted = |operations: u64, text: &str| {
+        let several = StatementSeen { operations, ..asked(6, text, "one", 5) };
+        let profile = with(vec![asked(4, "SELECT n FROM flags WHERE is_on = ?", "one", 5), several]);
+        drafted(&profile, "like-ours", 2.0).unwrap()
+    };
+    let lists = "SELECT n FROM flags WHERE is_on IN (?, ?)";
+    let draft = drafted(12, lists);
+    assert_eq!(draft.demand, Some(250.0));
+    let said = |draft: &experiment::Draft| draft.origins.objective.join(" ");
+    assert!(said(&draft).starts_with("db1: 400 operations/s as a replica"), "{}", said(&draft));
+    assert!(said(&draft).contains(" the request once: divided by 1.600, the operations of"), "{}", said(&draft));
+    let rate = "To send what was seen in the busiest minute instead: rate = [250]".to_owned();
+    assert!(draft.origins.load.contains(&rate), "{:?}", draft.origins.load);
+    let of_one = drafted(6, lists);
+    assert_eq!((of_one.demand, said(&of_one).contains("divided")), (Some(400.0), false));
+    // What no file has is in no divisor.
+    let left_out = drafted(12, "SELECT price(n) FROM flags WHERE is_on IN (?, ?)");
+    assert_eq!((left_out.demand, said(&left_out).contains("divided")), (Some(400.0), false));
 }
 
 #[test]

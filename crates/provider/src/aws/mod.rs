@@ -154,6 +154,11 @@ impl Aws {
         Some((word("region")?, word("profile")))
     }
 
+    /// Whether machines that a directory has the key to may stand: it goes with them.
+    pub fn may_stand(directory: &Path) -> bool {
+        directory.join(KEY).exists()
+    }
+
     /// Whether there is a Terraform, and new enough.
     pub fn check_program() -> Result<(), AwsError> {
         Program::of_user().check()

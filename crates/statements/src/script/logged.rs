@@ -36,6 +36,8 @@ pub struct LoggedMarker {
     pub of: MarkerOf,
     /// The table of that.
     pub table: String,
+    /// Which of [`Logged::parts`] it belongs to.
+    pub part: usize,
     /// Which of a request's values it is; `None`: it stood in the text.
     pub value: Option<usize>,
 }
@@ -149,6 +151,7 @@ impl Logged {
         let marker = |((of, slot), value): ((MarkerOf, &Slot), Option<usize>)| LoggedMarker {
             of,
             table: parts.get(slot.part as usize).cloned().unwrap_or_default(),
+            part: slot.part as usize,
             value,
         };
         Ok(Self {

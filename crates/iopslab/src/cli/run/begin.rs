@@ -73,7 +73,8 @@ impl New<'_> {
     fn on_aws(&self, job: &Job, settings: &AwsSettings) -> Result<RunDirectory, Failure> {
         Aws::check_program().map_err(Failure::work)?;
         self.say_plan(job);
-        self.user.may_make(job, settings)?;
+        let batches: Vec<u32> = (0..settings.batches.len() as u32).collect();
+        self.user.may_make(job, settings, &batches)?;
         let directory = self.create(job, Vec::new())?;
         aws::keep_name(&directory)?;
         Ok(directory)

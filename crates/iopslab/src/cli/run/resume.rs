@@ -11,7 +11,7 @@ use provider::aws::Aws;
 
 use crate::cli::carried_out::{Hands, User, same_machine, settings_for};
 use crate::cli::experiment_file::check_measurable;
-use crate::cli::resumed;
+use crate::cli::{aws, resumed};
 
 /// Goes on with a run, by the provider that it began with.
 pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(RunDirectory, Hands), Failure> {
@@ -47,7 +47,9 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
             // Nothing is made where nothing is left to measure; what is left of its machines goes as after any run.
             if !is_done {
                 Aws::check_program().map_err(Failure::work)?;
-                user.may_make(directory.job(), &settings)?;
+                let cells = again.iter().map(|(trial, _)| trial.cell.as_str()).collect();
+                let batches = aws::to_make(&directory, &settings, &cells)?;
+                user.may_make(directory.job(), &settings, &batches)?;
             }
             Hands::Sites(Box::new(settings), channel)
         }
