@@ -34,11 +34,11 @@ impl Job {
 
     /// Bytes that the logs of a database host need on a disk of their own: each configuration leaves as much there as
     /// its database is given, and the one that runs may exceed that by as much again for a while. Where nothing is
-    /// stated a small data set asks for no more than it needs itself.
+    /// stated they are asked for no more together than the data sets need.
     pub fn log_bytes(&self, host: u32, restored: bool) -> u64 {
-        let unstated = COMMITLOG_BYTES.min(self.needed_bytes(host, restored) / 2);
-        let here = self.started().filter(|setup| setup.database_hosts().contains(&host));
-        let each: Vec<u64> = here.map(|setup| setup.commitlog_bytes.unwrap_or(unstated)).collect();
+        let here: Vec<&Setup> = self.started().filter(|setup| setup.database_hosts().contains(&host)).collect();
+        let unstated = COMMITLOG_BYTES.min(self.needed_bytes(host, restored) / (here.len() as u64 + 1));
+        let each: Vec<u64> = here.iter().map(|setup| setup.commitlog_bytes.unwrap_or(unstated)).collect();
         each.iter().chain(each.iter().max()).fold(0_u64, |all, bytes| all.saturating_add(*bytes))
     }
 
@@ -131,8 +131,9 @@ mod tests {
         assert_eq!([0, 1, 3].map(|host| job.log_bytes(host, false)), [3 * unstated, 2 * unstated, 0]);
         job.setups[0].commitlog_bytes = Some(16 << 30);
         assert_eq!([0, 1].map(|host| job.log_bytes(host, false)), [(2 * 16 + 1) << 30, 2 * unstated]);
-        // A small data set never fills what nobody stated.
-        job.plan.dataset.records = 1_000;
+        // Of a small data set no more than that needs itself, whatever number of configurations has it.
+        (job.setups[0].commitlog_bytes, job.plan.dataset.records) = (None, 1_000);
+        assert_eq!(job.log_bytes(0, false), job.needed_bytes(0, false) / 3 * 3);
         assert_eq!(job.log_bytes(1, false), job.needed_bytes(1, false) / 2 * 2);
     }
 

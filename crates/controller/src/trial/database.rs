@@ -365,7 +365,7 @@ mod tests {
         let note = || Some("no seccomp".to_owned());
         let notes = [None, note(), note()].into_iter().zip(0..);
         let notes: BTreeMap<_, _> = notes.map(|(note, index)| (HostId::database(index), note)).collect();
-        assert_eq!(said_of_volumes(notes.clone(), |_| None), note().into_iter().collect());
+        assert_eq!(said_of_volumes(notes.clone(), |_| None), BTreeSet::from_iter(note()));
         let of_each = said_of_volumes(notes, |host| Some(format!("db{}", host.index + 1)));
         assert_eq!(of_each.into_iter().collect::<Vec<_>>(), ["db2: no seccomp", "db3: no seccomp"]);
     }
