@@ -71,7 +71,7 @@ pub fn modify(run: &mut Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> 
             return Err(failure::Failure::work(what).help("leave pair_volumes out, or make the volume smaller").into());
         }
         run.agents.screen.doing(&waits, "");
-        sleep(pause, &run.agents)?;
+        sleep(pause, run.agents)?;
         pause = (pause * 2).min(PAUSES.1);
     }
     Ok(volumes.into_iter().flat_map(|volume| volume.modified).collect())
