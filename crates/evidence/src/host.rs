@@ -203,8 +203,8 @@ figures! {
 /// One sample of a host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostSample {
-    /// Seconds from the start of measurement; negative in the warm-up. From an agent, until the trial is stored: monotonic
-    /// seconds since its monitor began.
+    /// Seconds from the start of measurement; negative in the warm-up. From an agent, until the trial is stored:
+    /// monotonic seconds since its monitor began.
     pub t_s: f64,
     /// The host's wall clock, Unix milliseconds.
     pub unix_ms: i64,

@@ -146,17 +146,18 @@ fn a_snapshot_that_the_store_does_not_have_is_refused_before_machines_are_made()
     // A run whose store has lost it since goes on where machines may stand that have it: the store is not asked.
     let version = "[ \"$1\" = version ] && echo '{\"terraform_version\":\"1.11.4\"}'";
     std::fs::write(&terraform, format!("#!/bin/sh\n{version}\n")).unwrap();
-    let run = "x-20261127T000000Z";
     let ends = |arguments: &[&str], code: i32| {
         let mut command = aws.command(&[&["run", "--yes"][..], arguments].concat());
         one_line(&command.env("IOPSLAB_TERRAFORM", &terraform).exits(code).stderr)
     };
-    let said = ends(&["own.toml", "--provider", "aws", "--out", run], 1);
+    let said = ends(&["own.toml", "--provider", "aws", "--out", "out"], 1);
     assert!(!said.contains(why), "{said}");
+    let run = aws.lab.run_in("out");
+    let resume = ["--resume", run.to_str().unwrap()];
     put(&aws, &format!("sets/{key}/snapshot.json"), &kept(9).to_string());
-    let said = ends(&["--resume", run], 2);
+    let said = ends(&resume, 2);
     assert!(said.contains(why), "{said}");
-    aws.lab.write(&format!("{run}/terraform/id_ed25519"), "a key");
-    let said = ends(&["--resume", run], 1);
+    std::fs::write(run.join("terraform/id_ed25519"), "a key").unwrap();
+    let said = ends(&resume, 1);
     assert!(!said.contains(why), "{said}");
 }

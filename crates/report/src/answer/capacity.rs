@@ -1,9 +1,9 @@
 //! The answer where the highest rates were found.
 
-use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, Meets, WorkloadAnswer};
+use analysis::{Analysis, AnswerOutcome, Candidate, Capacity, CapacityOutcome, Meets, WorkloadAnswer};
 
 use super::doubts;
-use super::judged::{Judged, the_cheapest};
+use super::judged::{Judged, the_cheapest, the_only_one};
 use crate::capacity::{bounds, measured, rate, used};
 use crate::figures::{listed, number, when};
 use crate::labels;
@@ -18,11 +18,16 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others = analysis.capacities.iter().filter(own).filter(|c| c.configuration != run);
     let others: Vec<String> = others.map(|c| clause(analysis, c)).collect();
     let is_demand = !place.candidates.is_empty();
-    let claim = match (is_demand, place.has_cheapest()) {
+    let misses = |c: &Candidate| c.configuration == run || c.meets == Meets::No;
+    let is_only = place.candidates.len() > 1 && place.candidates.iter().all(misses);
+    let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
+    let claim = match (is_demand, is_only || place.has_cheapest()) {
         (true, true) => {
-            let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
-            let cheapest = the_cheapest(analysis, ours.usd_per_month, &judged);
-            format!("{cheapest} that carries the demand with headroom at {}", bounds(analysis))
+            let what = match is_only {
+                true => the_only_one(analysis, &judged),
+                false => the_cheapest(analysis, ours.usd_per_month, &judged),
+            };
+            format!("{what} that carries the demand with headroom at {}", bounds(analysis))
         }
         (true, false) => format!("it carries the demand with headroom at {}", bounds(analysis)),
         (false, _) => {
