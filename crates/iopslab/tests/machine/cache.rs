@@ -138,7 +138,7 @@ fn a_database_that_ends_while_its_page_cache_is_filled_makes_the_trial_invalid_f
         .replace("cache = [\"cold\", \"warm\"]", "cache = \"warm\"")
         .replace("page_cache_mib = 256", "page_cache_mib = 96")
         .replace("concurrency = [4]", "concurrency = [16]")
-        .replace("rest_max_s = 2", "rest_max_s = 4");
+        .replace("rest_max_s = 2", "rest_max_s = 12");
     lab.write("filled.toml", &filled);
     let mut run = lab.spawn(&["run", "filled.toml"]);
     lab.wait_in(&mut run, "a page cache that is filled", Duration::from_secs(300), || {
