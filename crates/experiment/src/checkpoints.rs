@@ -19,15 +19,19 @@ pub(crate) fn stated_log_bytes(product: &Product, settings: &Settings, scale: f6
 
 /// Trials that write and are over before the checkpoint after the one that they begin with, of each configuration.
 pub(crate) fn none_in_a_trial(experiment: &Experiment) -> Vec<Note> {
-    let Database::Started(started) = &experiment.target.database else { return Vec::new() };
-    let Some(rules) = started.product.checkpoints else { return Vec::new() };
+    let database = &experiment.target.database;
+    let product = database.product();
+    let Some(rules) = product.checkpoints else { return Vec::new() };
     if !experiment.workloads.iter().any(|asked| asked.writes() > 0.0) {
         return Vec::new();
     }
     let trial_s = experiment.load.shape.warmup_s + experiment.load.shape.duration_s;
     let late = |configuration: &Configuration| {
         let interval_s = (rules.interval_s)(&configuration.settings);
-        let log = stated_log_bytes(started.product, &configuration.settings, experiment.place.scale());
+        if matches!(database, Database::Existing(_)) {
+            return (interval_s > trial_s).then(|| none_known(&rules, product, configuration, (interval_s, trial_s)));
+        }
+        let log = stated_log_bytes(product, &configuration.settings, experiment.place.scale());
         let log = log.unwrap_or(COMMITLOG_BYTES);
         (interval_s > trial_s).then(|| none(&rules, configuration, log, (interval_s, trial_s)))
     };
@@ -47,6 +51,26 @@ fn none(rules: &CheckpointRules, configuration: &Configuration, log: u64, (inter
          {interval_s:.0} or more; a checkpoint in each trial is more than production has, and overstates what settings \
          save that spare whole pages of the log; none is less",
         rules.least
+    );
+    let numbers = [("interval_s", interval_s), ("trial_s", trial_s)];
+    Note::new("no_checkpoint", Sentence::about(&configuration.name, words), advice).with(numbers)
+}
+
+/// Of a server that exists, whose settings nobody knows.
+fn none_known(
+    rules: &CheckpointRules,
+    product: &Product,
+    configuration: &Configuration,
+    (interval_s, trial_s): (f64, f64),
+) -> Note {
+    let (_, key) = rules.setting;
+    let words = format!(
+        "how often this server makes a checkpoint is not known here, by default of {} every {interval_s:.0} s: a trial \
+         is over after {trial_s:.0} s, and what production writes at checkpoints may be in none",
+        product.title
+    );
+    let advice = format!(
+        "Ask the server for {key}, and set [load] duration_s to that or more ({interval_s:.0} where it is the default)"
     );
     let numbers = [("interval_s", interval_s), ("trial_s", trial_s)];
     Note::new("no_checkpoint", Sentence::about(&configuration.name, words), advice).with(numbers)

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use catalog::{Catalog, VolumeRequest, through_cards};
+use product::Lack;
 
 use crate::note::grouped;
 use crate::{
-    Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, NodeFaultKind, Note, Place, Provider,
-    Sentence, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing, read_size,
-    setups, versions, volume_server,
+    Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, LoadLevel, NodeFaultKind, Note, Place,
+    Provider, Sentence, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing,
+    read_size, setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -36,6 +37,7 @@ pub fn static_notes(
     notes.extend(node_faults(experiment));
     notes.extend(one_latency(experiment));
     notes.extend(loopback_of_clients(experiment));
+    notes.extend(of_one_server(experiment));
     if meant != Some(Provider::Simulated) {
         notes.extend(machine_cpus.and_then(|cpus| above_machine(experiment, cpus)));
         notes.extend(machine_cpus.and_then(|cpus| volume_server::beside_databases(experiment, cpus)));
@@ -177,6 +179,31 @@ fn loopback_of_clients(experiment: &Experiment) -> Option<Note> {
         message,
         "State an address at which they reach the cluster, unless it is on the same machine",
     ))
+}
+
+/// What has to be known of a server that exists and is no cluster: nobody watches it, and it has a process for each
+/// connection, of which it lets no more in than it is set to.
+fn of_one_server(experiment: &Experiment) -> Vec<Note> {
+    let product = experiment.target.database.product();
+    if experiment.place.existing().is_none() || !product.lacks(Lack::Clusters) {
+        return Vec::new();
+    }
+    let unwatched = experiment.configurations.iter().filter(|configuration| configuration.watched.is_empty());
+    let unwatched = unwatched.map(|configuration| {
+        let words = "its machine is not watched, and what limits it is not named";
+        let advice = "Look at its CPUs and disks while a run lasts";
+        Note::new("server_not_watched", Sentence::about(&configuration.name, words), advice)
+    });
+    let in_flight = experiment.load.levels.iter().filter_map(|level| match level {
+        LoadLevel::Concurrency(n) => Some(*n),
+        LoadLevel::Rate { .. } => None,
+    });
+    let connections = in_flight.max().map(|n| {
+        let message = format!("each request in flight has a connection: concurrency = {n} takes {n}, and two more");
+        let advice = "max_connections of the server must allow them beside those of everybody else";
+        Note::new("connections_needed", message, advice).with([("concurrency", f64::from(n))])
+    });
+    unwatched.chain(connections).collect()
 }
 
 /// From the launch of a database to its first answer, with little CPU and a small volume, seconds: what a note leaves

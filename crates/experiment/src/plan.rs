@@ -1,6 +1,6 @@
 //! The matrix and the order in which it is executed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -357,12 +357,17 @@ impl Plan {
         FIXED_S + self.seconds_of_loading() + self.seconds_of_searches() + trials.sum::<f64>()
     }
 
-    /// Seconds until all data sets are loaded: one for all configurations that differ in nothing that shapes its files.
+    /// Seconds until all data sets are loaded, one after another: one for all configurations that differ in nothing
+    /// that shapes its files, and one for each cluster that exists.
     pub fn seconds_of_loading(&self) -> f64 {
         let records = self.dataset.records;
         let seconds_of = |records: u64| records as f64 / LOAD_RATE;
         if self.processes.is_empty() {
-            return seconds_of(records);
+            let theirs = self.place.existing().map_or(1, |cluster| {
+                let points = self.configurations.iter().map(|c| c.hosts.as_ref().unwrap_or(&cluster.hosts));
+                points.collect::<BTreeSet<_>>().len()
+            });
+            return seconds_of(records) * theirs as f64;
         }
         let mut all: Vec<DataSetFiles> =
             self.configurations.iter().map(|c| DataSetFiles::planned(c, records)).collect();

@@ -377,3 +377,34 @@ fn one_existing_database_runs_on_one_machine_with_one_volume_at_one_price() {
         (of(cql, &format!("{same}\nprice_usd_per_month = 9.0")), "a and b are the same database (h:9042)"),
     ]);
 }
+
+/// 1,000 bytes each, 1.15 for each on disk: a server of somebody else's is not filled. 320 GiB are 343.6 GB.
+#[test]
+fn an_existing_server_has_room_for_what_a_run_loads() {
+    let postgresql = "[target]\ndatabase = \"postgresql\"\nhosts = [\"db:5432\"]\ndbname = \"app\"\n\
+                      schema = \"lab\"\nuser = \"bench\"";
+    let cql = "[target]\nhosts = [\"h:9042\"]\nkeyspace = \"lab\"";
+    let of = |target: &str, millions: u32, volume: &str, nodes: &str| {
+        let text = with("[dataset]", &format!("{target}\n[dataset]"));
+        let text = text.replace("records = 1000", &format!("records = {millions}_000_000"));
+        text.replace("{ type = \"gp2\", size_gib = 320 }", &format!("{volume}\n{nodes}"))
+    };
+    let (gp2, explicit) = ("{ type = \"gp2\", size_gib = 320 }", "{ iops = 3000, size_gib = 100 }");
+    let three = "nodes = 3\nreplication_factor = 2";
+    each_refused(&[
+        (of(postgresql, 300, gp2, ""), "x.toml:15:15: a: a run loads 345.0 GB onto db:5432, and its disks (gp2"),
+        (of(postgresql, 200, explicit, ""), "loads 230.0 GB onto db:5432, and its disks (3000 IOPS) have 107.4 GB"),
+        (of(cql, 300, gp2, ""), "a: a run loads 345.0 GB onto h:9042, and its disks (gp2 320 GiB"),
+        // Two thirds of them on each.
+        (of(cql, 450, gp2, three), "a: a run loads 345.0 GB onto each node of h:9042, and its disks (gp2 320 GiB"),
+    ]);
+    let noted = |rule: &str, text: &str| notes(&accepted(text), rule, None);
+    for text in [of(postgresql, 298, gp2, ""), of(postgresql, 93, explicit, ""), of(cql, 140, gp2, "")] {
+        assert!(noted("disk_too_small", &text).is_empty() && noted("loaded_there", &text).is_empty(), "{text}");
+    }
+    let tight = noted("disk_too_small", &of(cql, 440, gp2, three)).concat();
+    assert!(tight.contains("337.3 GB onto each node") && tight.contains("compaction needs about half"), "{tight}");
+    let unstated = noted("loaded_there", &of(postgresql, 200, "{ iops = 3000 }", "")).concat();
+    let loads = "note: a: a run loads 230.0 GB onto db:5432, and no size of its data_volume is stated";
+    assert!(unstated.starts_with(loads), "{unstated}");
+}

@@ -71,6 +71,31 @@ fn trials_without_a_checkpoint_are_reported_where_something_is_written() {
     assert!(reported[1].starts_with("note: b: ") && reported[1].contains("comes after 90 s"), "{reported:?}");
 }
 
+/// Its settings are somebody else's, and so is its machine.
+#[test]
+fn what_nobody_knows_of_an_existing_server_is_reported() {
+    let target = "\n[target]\ndatabase = \"postgresql\"\nhosts = [\"db:5432\"]\ndbname = \"app\"\nschema = \"lab\"\n\
+                  user = \"bench\"\n";
+    let of = |duration_s: u32| loaded(&format!("warmup_s = 20\nduration_s = {duration_s}")) + target;
+    let found = note(&of(60), "no_checkpoint", 64.0).unwrap();
+    assert_eq!((found.numbers["interval_s"], found.numbers["trial_s"]), (300.0, 80.0));
+    let said = found.to_string();
+    assert!(said.contains("by default of PostgreSQL every 300 s") && said.contains("checkpoint_timeout"), "{said}");
+    assert_eq!(note(&of(280), "no_checkpoint", 64.0), None);
+    let reads = of(60).replacen("read = 0.8\nupdate = 0.2", "read = 1.0", 1);
+    assert_eq!(note(&reads, "no_checkpoint", 64.0), None, "nothing is written");
+    assert!(note(&of(60), "server_not_watched", 64.0).is_some());
+    let connections = note(&of(60), "connections_needed", 64.0).unwrap().to_string();
+    assert!(
+        connections.contains("concurrency = 10 takes 10") && connections.contains("max_connections"),
+        "{connections}"
+    );
+    let ours = loaded("") + "\n[target]\ndatabase = \"postgresql\"\n";
+    for rule in ["server_not_watched", "connections_needed"] {
+        assert_eq!(note(&ours, rule, 64.0), None, "iopslab starts it");
+    }
+}
+
 #[test]
 fn repetitions_that_cannot_be_tested_are_reported() {
     for (lines, reported) in [

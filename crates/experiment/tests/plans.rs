@@ -172,6 +172,21 @@ fn json_says_of_arrivals_whether_they_are_a_poisson_process() {
 }
 
 #[test]
+fn each_existing_server_is_loaded_for_itself() {
+    let target = "[target]\nhosts = [\"h:9042\"]\nkeyspace = \"lab\"\n[dataset]";
+    let one = story::with("[dataset]", target);
+    let another = |hosts: &str| {
+        format!(
+            "[[configuration]]\nname = \"b\"\ninstance = \"r4.4xlarge\"\n\
+             data_volume = {{ type = \"gp2\", size_gib = 320 }}\nhosts = [\"{hosts}\"]\n"
+        )
+    };
+    let seconds = |text: &str| plan(&story::accepted(text)).seconds_of_loading();
+    let (same, other) = (one.clone() + &another("h:9042"), one.clone() + &another("other:9042"));
+    assert_eq!([seconds(&same), seconds(&other)], [seconds(&one), 2.0 * seconds(&one)]);
+}
+
+#[test]
 fn a_database_of_our_own_is_brought_to_rest_for_a_time_that_can_be_stated() {
     let seconds = |load: &str, provider| {
         let text = story::with("concurrency = [10]", load) + "[objective]\np99_ms = 20\n";

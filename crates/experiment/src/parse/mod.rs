@@ -20,6 +20,7 @@ mod data_set_store;
 mod disk_fault;
 mod effect;
 mod existing;
+mod existing_room;
 mod explicit_volume;
 mod fault;
 mod hosts;
@@ -115,6 +116,7 @@ pub fn parse(
     if let Some(experiment) = &mut experiment {
         measurable::credits(&file, experiment, (provider, machine.is_some()), &mut mistakes);
         log_space::beside_data(&file, experiment, &mut mistakes);
+        existing_room::check(&file, experiment, &mut mistakes);
         experiment.notes = std::mem::take(&mut mistakes.notes);
         experiment.notes.extend(effect::notes(&file, experiment));
         experiment.notes.extend(throttled);

@@ -193,6 +193,29 @@ fn a_plan_of_postgresql_names_its_memory_and_refuses_what_is_cassandras() {
     }
 }
 
+/// Nothing is filled that is somebody else's; what nobody knows of it is said.
+#[test]
+fn a_plan_of_an_existing_server_refuses_what_its_volume_does_not_hold() {
+    let lab = Laboratory::new();
+    let of = |records: &str| {
+        format!(
+            "name = \"theirs\"\n[target]\ndatabase = \"postgresql\"\nhosts = [\"db:5432\"]\ndbname = \"app\"\n\
+             schema = \"lab\"\nuser = \"bench\"\n[dataset]\nrecords = {records}\n[[configuration]]\nname = \"a\"\n\
+             instance = {{ vcpus = 4, memory_gib = 16 }}\ndata_volume = {{ iops = 3000, size_gib = 100 }}\n\
+             [[workload]]\nname = \"w\"\nread = 0.5\nupdate = 0.5\n[load]\nconcurrency = [32]\nduration_s = 60\n"
+        )
+    };
+    lab.write("own.toml", &of("200_000_000"));
+    let refused = one_line(&lab.exits(2, &["plan", "own.toml"]).stderr);
+    assert!(refused.contains("a run loads 230.0 GB onto db:5432") && refused.contains("have 107.4 GB"), "{refused}");
+    lab.write("own.toml", &of("20_000_000"));
+    let plan = lab.exits(0, &["plan", "own.toml", "--format", "json"]).json();
+    let rules: Vec<_> = plan["notes"].as_array().unwrap().iter().filter_map(|note| note["rule"].as_str()).collect();
+    for rule in ["no_checkpoint", "server_not_watched", "connections_needed"] {
+        assert!(rules.contains(&rule), "{rule}: {rules:?}");
+    }
+}
+
 /// Distributions that are not stated are named, too; the table once had the page cache that was there before.
 #[test]
 fn a_plan_says_what_workloads_are_and_the_page_caches_that_they_will_have() {
