@@ -321,7 +321,10 @@ fn bad_targets_are_refused() {
             &[good.as_slice(), &["--arch", "sparc"]].concat(),
             "no instance type has the architecture `sparc`; known: arm64",
         ),
-        (&[good.as_slice(), &["--candidate", "i3.2xlarge*12"]].concat(), "leave out `*12`"),
+        (
+            &[good.as_slice(), &["--candidate", "i3.2xlarge*12"]].concat(),
+            "leave out `*12`, or ask whether 12 carry the target: --current 'i3.2xlarge*12'",
+        ),
         (&[good.as_slice(), &["--growth", "2"]].concat(), "`2`: 2 % or 0.02? write 2% or 0.02"),
         (&[good.as_slice(), &["--top", "0"]].concat(), "0 is not in 1.."),
         (&[good.as_slice(), &[evidence.as_str()]].concat(), "is given twice: it would count as evidence for itself"),
