@@ -219,6 +219,10 @@ fn what_cannot_be_said_of_a_cache_is_refused() {
         (&["--cache", "r7g.large"][..], "--cache-cpu-us is missing: no run has measured"),
         (&["--cache-ttl-s", "60"], "--cache-ttl-s says something of a cache, and there is none"),
         (&["--cache", "r7g.large", "--cache-cpu-us", "0"], "CPU time of 0 us for a request"),
+        (
+            &["--current", "m2.4xlarge*48", "--current-cache", "m2.xlarge", "--cache-cpu-us", "15"],
+            "--current-cache m2.xlarge does not state how many machines there are",
+        ),
         (&["--cache", "r7g.huge", "--cache-cpu-us", "15"], "unknown instance type"),
         (&["--cache", "r7g.large+gp3:10GiB", "--cache-cpu-us", "15"], "what it caches is in its memory"),
         (&["--cache", "r7g.large", "--cache-cpu-us", "15", "--cache-memory", "0"], "above 0 % and at most 100 %"),
