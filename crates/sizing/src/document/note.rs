@@ -107,7 +107,7 @@ pub enum Note {
     TrafficBetweenZones,
 }
 
-/// What is not known or not counted about a proposal.
+/// What is not known, not counted or extrapolated about a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remark {
