@@ -7,7 +7,7 @@ mod words;
 
 pub use next::{foretold, foretold_document, next, next_document};
 
-use ::sizing::{Demand, FleetComparison, LeftOut, Obstacle, Proposal, Sizing, Survive};
+use ::sizing::{Demand, FleetComparison, LeftOut, Obstacle, Proposal, Remark, Sizing, Survive};
 use analysis::grouped;
 use serde_json::{Value, json};
 
@@ -140,12 +140,16 @@ fn headline(answer: &Sizing) -> Vec<String> {
                 "; what could not be judged is left out, as stands below".to_owned()
             });
             let said = said(proven);
-            return vec![format!("Best proven: {said}; nothing of the search is cheaper, proven or not{besides}.")];
+            let beyond = extrapolated(proven);
+            return vec![format!(
+                "Best proven: {said}; nothing of the search is cheaper, proven or not{besides}.{beyond}"
+            )];
         }
         Some(proven) => {
             let less = proven.usd_per_month - cheapest.usd_per_month;
             let share = whole_percent(less / proven.usd_per_month);
-            (format!("Best proven: {}.", said(proven)), format!(", {} USD ({share}) less", usd(less)))
+            let first = format!("Best proven: {}.{}", said(proven), extrapolated(proven));
+            (first, format!(", {} USD ({share}) less", usd(less)))
         }
         None => {
             let none = "Best proven: none; every cluster of the search that would do lies outside the measured range.";
@@ -160,6 +164,13 @@ fn headline(answer: &Sizing) -> Vec<String> {
         would_decide(cheapest, &answer.target)
     );
     vec![first, second]
+}
+
+/// What lies beyond the measured range, and no further than a proven one may; after a sentence.
+fn extrapolated(proposal: &Proposal) -> String {
+    let of = proposal.remarks.iter().filter(|remark| matches!(remark, Remark::Extrapolated { .. }));
+    let of: Vec<String> = of.map(notes::remark).collect();
+    when(!of.is_empty(), || format!(" It is {}.", of.join("; ")))
 }
 
 /// Where each figure comes from, why so many nodes, what is doubted or left out; said once of all rows that it holds

@@ -108,7 +108,13 @@ impl CacheSizeArgs {
 
     /// The cache before the fleet of today.
     pub fn today(&self, catalog: &Catalog) -> Result<Option<ClusterRequest>, Failure> {
-        self.current_cache.as_ref().map(|text| machines(catalog, text)).transpose()
+        let Some(text) = &self.current_cache else { return Ok(None) };
+        let request = machines(catalog, text)?;
+        match text.contains('*') {
+            true => Ok(Some(request)),
+            false => Err(Failure::input(format!("--current-cache {text} does not state how many machines there are"))
+                .help(format!("state their number: --current-cache '{text}*36'"))),
+        }
     }
 }
 

@@ -205,6 +205,9 @@ fn forty_eight_machines_behind_thirty_six_caches_or_machines_with_ssds() {
     let said = "Today: 48 database + 36 cache machines, 74,898 USD a month. \
                 Proposed: 15 database machines, 33,945 USD a month: 0.453 times the money.";
     assert!(flat.contains(said), "{shown}");
+    let days = "prices of different days are compared (2012-06-14 and 2012-07-19); each is the latest known by \
+                2012-07-19, and not both fleets have a price of that day";
+    assert!(flat.contains(days) && !flat.contains("--price-date sets"), "{shown}");
     // The disks of both are known, what they do under load is not.
     let open = "This says nothing of whether the proposed fleet carries the load of today's";
     assert!(flat.contains(open) && flat.contains(" judges that. Usable: "), "{shown}");
@@ -219,6 +222,10 @@ fn what_cannot_be_said_of_a_cache_is_refused() {
         (&["--cache", "r7g.large"][..], "--cache-cpu-us is missing: no run has measured"),
         (&["--cache-ttl-s", "60"], "--cache-ttl-s says something of a cache, and there is none"),
         (&["--cache", "r7g.large", "--cache-cpu-us", "0"], "CPU time of 0 us for a request"),
+        (
+            &["--current", "m2.4xlarge*48", "--current-cache", "m2.xlarge", "--cache-cpu-us", "15"],
+            "--current-cache m2.xlarge does not state how many machines there are",
+        ),
         (&["--cache", "r7g.huge", "--cache-cpu-us", "15"], "unknown instance type"),
         (&["--cache", "r7g.large+gp3:10GiB", "--cache-cpu-us", "15"], "what it caches is in its memory"),
         (&["--cache", "r7g.large", "--cache-cpu-us", "15", "--cache-memory", "0"], "above 0 % and at most 100 %"),

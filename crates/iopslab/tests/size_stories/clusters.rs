@@ -88,6 +88,16 @@ fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run
     assert!(nodes(cheapest) < nodes(proven), "{answer}");
     assert_eq!(cheapest["beyond_evidence"][0]["kind"], "cache_share", "{cheapest}");
     assert_eq!(proven["beyond_evidence"], json!([]), "{proven}");
+    // It may lie beyond what was measured, up to twice as far: said of it, too.
+    let said = proven["remarks"].to_string();
+    assert!(said.contains("extrapolated within the allowed factor of 2: "), "{said}");
+    let share = proven["remarks_typed"].as_array().unwrap().iter().find_map(|remark| {
+        let value = &remark["extrapolated"]["value"];
+        (value["kind"] == "cache_share").then_some(value)
+    });
+    let share = share.unwrap_or_else(|| panic!("{proven}"));
+    let (held, least) = (share["share"].as_f64().unwrap(), share["measured"]["low"].as_f64().unwrap());
+    assert!((least / 2.0..least).contains(&held) && share["share"] == proven["cache_share"], "{share}");
     assert_eq!(answer["choice"]["cheapest"], cheapest["configuration"]);
     assert_eq!(answer["choice"]["best_proven"], proven["configuration"]);
     let usd = |p: &Value| p["usd_per_month"].as_f64().unwrap();
@@ -107,6 +117,7 @@ fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run
     assert!(text.starts_with("SIMULATED evidence"), "{text}");
     for part in [
         "Cheaper if it holds: r5.2xlarge+gp3:7000GiB:16000:1000*",
+        " USD a month. It is extrapolated within the allowed factor of 2: ",
         "outside the measured range: ",
         "Measure it: run one r5.2xlarge with gp3 7000 GiB",
         "Outside the measured range, to be measured first:",
@@ -310,7 +321,10 @@ fn bad_targets_are_refused() {
             &[good.as_slice(), &["--arch", "sparc"]].concat(),
             "no instance type has the architecture `sparc`; known: arm64",
         ),
-        (&[good.as_slice(), &["--candidate", "i3.2xlarge*12"]].concat(), "leave out `*12`"),
+        (
+            &[good.as_slice(), &["--candidate", "i3.2xlarge*12"]].concat(),
+            "leave out `*12`, or ask whether 12 carry the target: --current 'i3.2xlarge*12'",
+        ),
         (&[good.as_slice(), &["--growth", "2"]].concat(), "`2`: 2 % or 0.02? write 2% or 0.02"),
         (&[good.as_slice(), &["--top", "0"]].concat(), "0 is not in 1.."),
         (&[good.as_slice(), &[evidence.as_str()]].concat(), "is given twice: it would count as evidence for itself"),

@@ -96,6 +96,9 @@ fn every_figure_says_where_it_comes_from() {
     let without_log = proposal("r4.2xlarge+io1:1000GiB:12000", &ONE_NODE);
     assert_eq!(without_log["label"], "interpolated", "{without_log}");
     assert!(measured["uncertainty_percent"].as_f64().unwrap() > 0.0);
+    for within in [&measured, &without_log] {
+        assert!(!within["remarks"].to_string().contains("extrapolated"), "{within}");
+    }
     // Between what was measured.
     let between = proposal("r4.2xlarge+io1:1000GiB:6000", &ONE_NODE);
     assert_eq!(

@@ -70,11 +70,11 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
     let cache = comparison.current_cache.as_ref().map(|tier| words::cache("The cache of today", tier));
     let (now, then) = (&comparison.current.price_days, &comparison.proposed.price_days);
     let days = (now != then && !now.is_empty() && !then.is_empty()).then(|| {
-        format!(
-            "note: prices of different days are compared ({} and {}); --price-date sets one day for both",
-            now.join(", "),
-            then.join(", ")
-        )
+        let why = match &comparison.basis.price_date {
+            None => "--price-date sets one day for both".to_owned(),
+            Some(day) => format!("each is the latest known by {day}, and not both fleets have a price of that day"),
+        };
+        format!("note: prices of different days are compared ({} and {}); {why}", now.join(", "), then.join(", "))
     });
     let both = [("today", &comparison.current), ("proposed", &comparison.proposed)];
     let notes = both.into_iter().flat_map(|(name, fleet)| {

@@ -2,6 +2,7 @@
 
 use ::sizing::{Note, Remark};
 
+use super::words::doubt;
 use crate::figures::{given, number, several, whole_percent};
 
 /// A note as a sentence.
@@ -169,6 +170,9 @@ pub(super) fn note(note: &Note) -> String {
 /// A remark on a proposal, without a full stop.
 pub(super) fn remark(remark: &Remark) -> String {
     match remark {
+        Remark::Extrapolated { value, allowed_factor } => {
+            format!("extrapolated within the allowed factor of {}: {}", given(*allowed_factor), doubt(value))
+        }
         Remark::NetworkUnknown => "its network bandwidth is not known and was left out of the check".to_owned(),
         Remark::CacheNetworkUnknown => {
             "the network bandwidth of its cache nodes is not known and was left out of the check".to_owned()

@@ -140,7 +140,7 @@ pub(super) fn would_decide(proposal: &Proposal, target: &Target) -> String {
     )
 }
 
-fn doubt(one: &Doubt) -> String {
+pub(super) fn doubt(one: &Doubt) -> String {
     match one {
         Doubt::Mix { read_share, measured } => {
             format!("replicas do {} reads, measured: {}", whole_percent(*read_share), percents(measured))

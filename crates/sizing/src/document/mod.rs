@@ -145,7 +145,7 @@ pub struct Proposal {
     pub uncertainty_percent: Option<f64>,
     /// What lies outside the measured range, if anything; then the uncertainty is not known.
     pub beyond_evidence: Vec<Doubt>,
-    /// What is not known or not counted.
+    /// What is not known, not counted or extrapolated.
     pub remarks: Vec<Remark>,
     /// Why it has so many nodes.
     pub nodes_because: NodesBecause,

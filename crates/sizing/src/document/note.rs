@@ -4,7 +4,7 @@ use analysis::Rule;
 use miss_ratio::{Item, Policy};
 use serde::{Deserialize, Serialize};
 
-use super::reason::Limit;
+use super::reason::{Doubt, Limit};
 
 /// What a reader must know before trusting the figures of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,10 +107,17 @@ pub enum Note {
     TrafficBetweenZones,
 }
 
-/// What is not known or not counted about a proposal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What is not known, not counted or extrapolated about a proposal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remark {
+    /// A value lies beyond what was measured, and no further than the evidence is taken to carry.
+    Extrapolated {
+        /// The value, and what was measured.
+        value: Doubt,
+        /// How many times as far as what was measured it may lie.
+        allowed_factor: f64,
+    },
     /// Its network bandwidth is not known, so that it was not compared with what the target needs.
     NetworkUnknown,
     /// The network bandwidth of its cache nodes is not known, so that it was not compared with what they send.

@@ -4,7 +4,7 @@ use catalog::InstanceType;
 
 use super::cluster::{Found, Loaded};
 use super::question::{SAME_CACHE, SAME_MIX, Search};
-use crate::document::{CacheTier, Doubt, Label};
+use crate::document::{CacheTier, Doubt, Label, Range, Remark};
 
 /// The evidence carries this far beyond its range before a proposal is marked as lying beyond it (practice).
 const CARRIES: f64 = 2.0;
@@ -59,5 +59,28 @@ impl Search<'_> {
             doubts.push(Doubt::Vcpus { vcpus: found.instance.vcpus, measured: facts.vcpus });
         }
         doubts
+    }
+
+    /// What lies beyond the evidence, and not so far that it is a doubt. A measured cluster lies inside, and so does
+    /// what counts as the same.
+    pub(super) fn extrapolated(&self, found: &Found<'_>) -> Vec<Remark> {
+        if found.label == Label::Measured {
+            return Vec::new();
+        }
+        let (loaded, facts, vcpus) = (&found.loaded, &self.facts, found.instance.vcpus);
+        let (share, bytes, same) = (loaded.cache_share, loaded.data_bytes, 1.0 + SAME_CACHE);
+        let beyond = |measured: Range, value: f64, same: f64, carries: f64, shown: Doubt| {
+            let is_beyond = !measured.holds(value, same) && measured.holds(value, carries);
+            is_beyond.then_some(Remark::Extrapolated { value: shown, allowed_factor: carries })
+        };
+        let cache = Doubt::CacheShare { share, measured: facts.cache_share };
+        let data = Doubt::DataPerNode { bytes, measured: facts.data_bytes_per_node };
+        let cpus = Doubt::Vcpus { vcpus, measured: facts.vcpus };
+        let all = [
+            beyond(facts.cache_share, share, same, CARRIES, cache),
+            beyond(facts.data_bytes_per_node, bytes, same, DATA_CARRIES, data),
+            beyond(facts.vcpus, f64::from(vcpus), 1.0, CARRIES, cpus),
+        ];
+        all.into_iter().flatten().collect()
     }
 }

@@ -93,7 +93,8 @@ impl SizingOptions {
         }
         match self.candidates.iter().find(|candidate| candidate.nodes > 1) {
             Some(stated) => Err(format!(
-                "the candidate {stated} states its nodes, which is what is to be found; leave out `*{}`",
+                "the candidate {stated} states its nodes, which is what is to be found; leave out `*{0}`, or ask \
+                 whether {0} carry the target: --current '{stated}'",
                 stated.nodes
             )),
             None => Ok(()),

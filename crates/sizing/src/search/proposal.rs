@@ -25,7 +25,8 @@ impl Search<'_> {
         let total = FleetTotals::of(self.catalog, std::slice::from_ref(&found.request), self.usable(), self.era())
             .map_err(Obstacle::Rule)?;
         let beyond_evidence = self.doubts(&found);
-        let mut remarks: Vec<Remark> = cost.notes.into_iter().map(Remark::Price).collect();
+        let mut remarks = self.extrapolated(&found);
+        remarks.extend(cost.notes.into_iter().map(Remark::Price));
         if found.instance.network_gbps.is_none() {
             remarks.push(Remark::NetworkUnknown);
         }
