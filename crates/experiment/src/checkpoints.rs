@@ -46,11 +46,17 @@ fn none(rules: &CheckpointRules, configuration: &Configuration, log: u64, (inter
          {interval_s:.0} s, or once about {logged_mib:.0} MiB are logged: what production writes at checkpoints, \
          and the whole pages that it logs after them, is likely in no trial"
     );
+    let least_s = rules.least_s;
+    let shorter = match trial_s < least_s {
+        true => format!(
+            "Trials are shorter than the {least_s:.0} s that {key} is at the least: set [load] duration_s = \
+             {least_s:.0} or more and settings.{section} {key} to {least_s:.0} s"
+        ),
+        false => format!("Set settings.{section} {key} to {trial_s:.0} s or less (at least {least_s:.0} s)"),
+    };
     let advice = format!(
-        "Set settings.{section} {key} to {trial_s:.0} s or less (at least {}), or [load] duration_s = \
-         {interval_s:.0} or more; a checkpoint in each trial is more than production has, and overstates what settings \
-         save that spare whole pages of the log; none is less",
-        rules.least
+        "{shorter}, or [load] duration_s = {interval_s:.0} or more; a checkpoint in each trial is more than production \
+         has, and overstates what settings save that spare whole pages of the log; none is less"
     );
     let numbers = [("interval_s", interval_s), ("trial_s", trial_s)];
     Note::new("no_checkpoint", Sentence::about(&configuration.name, words), advice).with(numbers)

@@ -13,11 +13,12 @@
 //!   many reads reach the volume. The share of the data that the page cache holds decides that, and how many records
 //!   there are: so the file states how many these stand for, and has page caches of the size that misses as often.
 
+mod checkpoints;
 mod origins;
 mod own;
 
 use catalog::{Catalog, ClusterRequest, GIB};
-use product::{Lack, Product, Settings};
+use product::{CheckpointRules, Lack, Product, Settings};
 use workload::Distribution;
 
 use crate::cpu_share::LEAST_CPUS;
@@ -74,6 +75,11 @@ impl Draft {
     /// Bytes of the data set, each record counted once, for each byte on a node.
     fn data_sets_of_a_node(&self) -> f64 {
         f64::from(self.nodes) / f64::from(self.replication_factor)
+    }
+
+    /// How the database makes checkpoints, where something is written.
+    fn checkpoints(&self) -> Option<CheckpointRules> {
+        self.product.checkpoints.filter(|_| self.read_share < 1.0)
     }
 
     /// What load and demand are of.
@@ -139,14 +145,17 @@ fn model(catalog: &Catalog, draft: &Draft) -> Model {
 pub fn draft(catalog: &Catalog, draft: &Draft) -> String {
     let model = model(catalog, draft);
     let names = names(&draft.configurations);
+    let rules = draft.checkpoints();
     let mut text = head(draft, &names);
     text += &dataset(draft, &model);
     for (i, (request, name)) in draft.configurations.iter().zip(&names).enumerate() {
         let origin = draft.origins.configurations.get(i).map_or(&[][..], Vec::as_slice);
         text += &configuration(draft, request, name, (i == 0, origin), model.memory_gib.get(i).copied().flatten());
-        text += &checkpoints(draft, i == 0);
+        text += &rules.map_or_else(String::new, |rules| checkpoints::settings(&rules, i == 0));
     }
-    text += &variant(draft, &names);
+    if let (Some(rules), Some(today)) = (rules, names.first()) {
+        text += &checkpoints::variant(&rules, today);
+    }
     text += &workload_and_load(draft, &model);
     text += &objective(draft, &model);
     text += &local(draft, &model);
@@ -291,43 +300,6 @@ fn configuration(
     text
 }
 
-/// Where checkpoints are minutes apart none would fall into a trial of a minute.
-fn checkpoints(draft: &Draft, is_first: bool) -> String {
-    let Some(rules) = draft.product.checkpoints.filter(|_| draft.read_share < 1.0) else { return String::new() };
-    let why = match is_first {
-        true => {
-            "# So that each trial has a checkpoint, and the whole pages that are logged after it. A server of yours \
-             has fewer, and\n# writes less; without any a trial writes too little.\n# What spares whole pages of the \
-             log (wal_compression, full_page_writes) saves less there than here: to see that,\n# state your server's \
-             own interval, and longer trials.\n"
-        }
-        false => "",
-    };
-    let (section, key) = rules.setting;
-    format!("{why}settings = {{ {section} = {{ {key} = {} }} }}\n", quoted(rules.least))
-}
-
-/// What costs no money, beside what runs today.
-fn variant(draft: &Draft, names: &[String]) -> String {
-    let rules = draft.product.checkpoints.filter(|_| draft.read_share < 1.0);
-    let (Some(rules), Some(today)) = (rules, names.first()) else { return String::new() };
-    let (section, key, value) = rules.smaller_log;
-    format!(
-        "
-# What costs no money, before what does: a smaller log, for some CPU. With a checkpoint in every trial it saves more \
-than on a server that
-# has few. Other settings become configurations in the same way.
-[[variant]]
-name = {}
-configurations = [{}]
-settings = {{ {section} = {{ {key} = {} }} }}
-",
-        quoted(key),
-        quoted(today),
-        quoted(value)
-    )
-}
-
 const OF_CLUSTER: &str = "# A node of a cluster of N does more than an N-th of what clients ask: operations x (read x \
                           replicas that a read\n# waits for + update x copies) / N. nodes = N in each configuration \
                           measures the cluster itself.\n";
@@ -360,13 +332,17 @@ fn workload_and_load(draft: &Draft, model: &Model) -> String {
     // Whoever has watched a cluster counted what one of its nodes does.
     let is_alone = draft.nodes == 1 && !draft.product.lacks(Lack::Clusters) && draft.origins.load.is_empty();
     let of_cluster = if is_alone { OF_CLUSTER } else { "" };
+    let (duration_s, why) = match draft.checkpoints() {
+        Some(rules) => checkpoints::duration(&rules),
+        None => (ROOMY_S, format!("a steady state takes at least {JUDGED_FROM_S} s to judge")),
+    };
     format!(
         "
 {}{}
 {}{of_cluster}[load]
 {level}
 warmup_s = 20
-duration_s = {ROOMY_S}                # a steady state takes at least {JUDGED_FROM_S} s to judge
+duration_s = {duration_s:<18}# {why}
 # The fewest that can be tested. \"auto\": until every ratio is known to 5 %, or budget_minutes are spent.
 repetitions = {REPETITIONS_MIN}
 seed = 1

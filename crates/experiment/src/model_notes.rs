@@ -1,12 +1,15 @@
 //! Where a model differs from full scale by more than N, and what full scale has no room for.
 
+use product::Lack;
+
 use crate::model_misses::{LEAST_MISSES, Misses, ModelMisses, caches_of, own_buffers};
 use crate::scale::{LEAST_PAGE_CACHE, scaled_dataset};
 use crate::{Configuration, DiskTooSmall, Experiment, Model, Note, PageCacheKeeps, Place, Sentence, setups};
 
 pub(crate) fn notes(experiment: &Experiment) -> Vec<Note> {
     let mut notes = misses(experiment);
-    notes.extend(experiment.disks_too_small().iter().map(disk_too_small));
+    let is_alone = experiment.target.database.product().lacks(Lack::Clusters);
+    notes.extend(experiment.disks_too_small().iter().map(|of| disk_too_small(of, is_alone)));
     notes.extend(raised(experiment));
     notes
 }
@@ -106,7 +109,7 @@ fn note(experiment: &Experiment, records: u64, of: &ModelMisses) -> Note {
 }
 
 /// A data set that a node's disks have no room for at full scale: nobody would buy that.
-fn disk_too_small(of: &DiskTooSmall) -> Note {
+fn disk_too_small(of: &DiskTooSmall, is_alone: bool) -> Note {
     let words = format!(
         "a node has {:.0} GB of data at full scale, and its disks ({}) have {:.0} GB{}",
         of.data_bytes / 1e9,
@@ -115,6 +118,7 @@ fn disk_too_small(of: &DiskTooSmall) -> Note {
         if of.is_compacted { ", of which size-tiered compaction needs about half" } else { "" }
     );
     let message = Sentence::about(&of.configuration, words);
-    let advice = "Its price is that of a node that would not hold the data: state a larger volume, or more nodes";
+    let more_nodes = if is_alone { "" } else { ", or more nodes" };
+    let advice = format!("Its price is that of a node that would not hold the data: state a larger volume{more_nodes}");
     Note::new("disk_too_small", message, advice).with([("data_bytes", of.data_bytes), ("room_bytes", of.room_bytes)])
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Catalog, VolumeRequest, through_cards};
+use catalog::{Catalog, IoLimits, VolumeRequest, through_cards};
 use product::Lack;
 
 use crate::note::grouped;
@@ -68,11 +68,13 @@ pub fn static_notes(
             let message = Sentence::about(&configuration.name, words);
             notes.push(Note::new("volume_without_known_limits", message, "State iops and mib_per_s to emulate it"));
         }
-        if configuration.commitlog_volume.is_none() {
+        // RDS keeps both on one.
+        let is_of_rds = matches!(volume.kind, VolumeKind::Ebs(kind) if kind.is_of_rds());
+        if configuration.commitlog_volume.is_none() && !is_of_rds {
             notes.push(Note::new(
                 "commitlog_on_data_volume",
                 Sentence::about(&configuration.name, "the commit log shares the data volume"),
-                "Give commitlog_volume to separate them, as the published studies did",
+                "Give commitlog_volume to separate them",
             ));
         }
     }
@@ -291,38 +293,95 @@ fn above_instance(
     // Throughput that comes with size or IOPS costs nothing of its own.
     let bought = volume.order.and_then(|order| order.mib_per_s);
     let bytes = bought.and_then(|_| more(own.read_bytes_per_s, effective.read_bytes_per_s));
-    let (mut numbers, mut what) = match (iops, bytes) {
+    let machine = &configuration.instance.label;
+    let for_a_while = |burst: &str| format!(", and {burst} for at least 30 minutes in 24 hours");
+    if let (Some((all, reachable)), true) = (iops, is_included(volume)) {
+        let burst = reached_for_a_while(catalog, configuration, (all, reachable), |path| path.read_iops);
+        let more = burst.map_or_else(String::new, |burst| for_a_while(&format!("{burst:.0}")));
+        let what = format!(
+            "{all:.0} IOPS of {} are included in its price; {machine} lets {reachable:.0} through{more}",
+            volume.label
+        );
+        let numbers = [("bought_iops", all), ("reachable_iops", reachable)];
+        let advice = "A larger instance reaches more of them";
+        return Some(
+            Note::new("volume_above_instance", Sentence::about(&configuration.name, what), advice).with(numbers),
+        );
+    }
+    let (mut numbers, mut what, burst) = match (iops, bytes) {
         (Some((bought, reachable)), _) => (
             BTreeMap::from([("bought_iops", bought), ("reachable_iops", reachable)]),
             format!("{bought:.0} IOPS of {} bought, {reachable:.0} reachable", volume.label),
+            reached_for_a_while(catalog, configuration, (bought, reachable), |path| path.read_iops)
+                .map(|burst| format!("{burst:.0} IOPS")),
         ),
         (None, Some((bought, reachable))) => (
             BTreeMap::from([("bought_bytes_per_s", bought), ("reachable_bytes_per_s", reachable)]),
             format!("{:.0} MB/s of {} bought, {:.0} reachable", bought / 1e6, volume.label, reachable / 1e6),
+            reached_for_a_while(catalog, configuration, (bought, reachable), |path| path.read_bytes_per_s)
+                .map(|burst| format!("{:.0} MB/s", burst / 1e6)),
         ),
         (None, None) => return None,
     };
-    what += &format!(" through {}", configuration.instance.label);
+    what += &match &burst {
+        None => format!(" through {machine}"),
+        Some(burst) => format!(" sustained through {machine}{}", for_a_while(burst)),
+    };
+    // What is reached for a while is not nothing.
+    let nothing = if burst.is_some() { "nothing that lasts" } else { "nothing" };
     match wasted(catalog, experiment, configuration, volume) {
-        Some((usd, all)) if usd < LEAST_USD || usd < all * LEAST_SHARE => return None,
-        Some((usd, _)) => {
+        Some(Wasted { usd, all, .. }) if usd < LEAST_USD || usd < all * LEAST_SHARE => return None,
+        Some(Wasted { usd, parts, .. }) => {
             numbers.insert("wasted_usd_per_month", usd);
-            what += &format!(": {usd:.2} USD a month buy nothing");
+            what += &format!(": {usd:.2} USD a month");
+            if let Some([iops, throughput]) = parts {
+                what += &format!(" ({iops:.2} for IOPS, {throughput:.2} for MiB/s)");
+            }
+            what += &format!(" buy {nothing}");
         }
-        None => what += ": the rest buys nothing",
+        None => what += &format!(": the rest buys {nothing}"),
     }
     let advice = "Choose a larger instance or a slower volume";
     Some(Note::new("volume_above_instance", Sentence::about(&configuration.name, what), advice).with(numbers))
 }
 
-/// The difference in price to a volume of no more than what can be reached, and what all of it costs, USD a month;
-/// `None` where IOPS and throughput come with the size.
+/// Whether IOPS and throughput come with the volume's size.
+fn is_included(volume: &ConfiguredVolume) -> bool {
+    volume.order.is_some_and(|order| order.iops.is_none() && order.mib_per_s.is_none())
+}
+
+/// What of `bought` the instance lets through for at least 30 minutes in 24 hours; `None`: no more than at all times.
+fn reached_for_a_while(
+    catalog: &Catalog,
+    configuration: &Configuration,
+    (bought, reachable): (f64, f64),
+    of: impl Fn(IoLimits) -> Option<f64>,
+) -> Option<f64> {
+    let instance = &configuration.instance;
+    // A weighted path has another burst than the catalog's.
+    let is_plain = instance.from_catalog && instance.bandwidth_weighting.is_none();
+    let machine = catalog.instance(&instance.label).filter(|_| is_plain)?;
+    let (baseline, burst) = (of(machine.ebs_limits())?, of(machine.ebs_burst_limits())?);
+    // Where something else than its path is the limit, a burst of the path does not help.
+    (baseline <= reachable * (1.0 + SLACK) && burst > baseline).then(|| burst.min(bought))
+}
+
+/// Money for what cannot be reached at all times, USD a month.
+struct Wasted {
+    usd: f64,
+    /// Its parts for IOPS and for MiB/s, where both have one.
+    parts: Option<[f64; 2]>,
+    /// What nodes and volumes cost.
+    all: f64,
+}
+
+/// The difference in price to a volume of no more than what can be reached; `None` where that costs nothing of its own.
 fn wasted(
     catalog: &Catalog,
     experiment: &Experiment,
     configuration: &Configuration,
     volume: &ConfiguredVolume,
-) -> Option<(f64, f64)> {
+) -> Option<Wasted> {
     let bought = volume.order?;
     let least = |bought: Option<f64>, reachable: Option<f64>| Some(bought?.min(reachable?.ceil()));
     let effective = &volume.effective_limits;
@@ -333,10 +392,14 @@ fn wasted(
         ..bought
     };
     let usd = |order| pricing::with_data_volume(catalog, experiment, configuration, volume.count, order);
-    // Whole cents: differences of binary fractions are not.
     let all = usd(bought)?;
-    let cents = ((all - usd(enough)?) * 100.0).round();
-    (cents >= 1.0).then_some((cents / 100.0, all))
+    // Whole cents: differences of binary fractions are not.
+    let cents = |order: VolumeRequest| usd(order).map(|usd| ((all - usd) * 100.0).round());
+    let both = cents(enough)?;
+    let of_iops = cents(VolumeRequest { mib_per_s: bought.mib_per_s, ..enough });
+    let of_each = of_iops.filter(|of_iops| *of_iops >= 1.0 && both - of_iops >= 1.0);
+    let parts = of_each.map(|of_iops| [of_iops / 100.0, (both - of_iops) / 100.0]);
+    (both >= 1.0).then_some(Wasted { usd: both / 100.0, parts, all })
 }
 
 /// Each of several volumes fits the instance's path, but not all of them at the same time.

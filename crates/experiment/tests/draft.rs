@@ -175,6 +175,11 @@ fn a_draft_of_every_product_is_a_sound_experiment() {
             assert_eq!(compressed, product.checkpoints.is_some() && read_share < 1.0, "{names:?}");
             let sets = !experiment.configurations[0].settings.is_empty();
             assert_eq!(sets, product.checkpoints.is_some() && read_share < 1.0, "{text}");
+            if sets {
+                // Of 45 s each, the first at the start of a trial, before its warm-up.
+                assert!(text.contains("checkpoint_timeout = \"45s\""), "{text}");
+                assert!(experiment.load.shape.duration_s >= 3.0 * 45.0, "{text}");
+            }
             let cache = product.memory.page_cache_bytes(64 << 30, &Settings::default()).unwrap();
             let local = plan.dataset.payload_bytes() as f64;
             let setup = &experiment::setups(&experiment)[0];

@@ -201,6 +201,7 @@ fn disks_that_have_no_room_for_full_scale_are_reported() {
     assert_eq!(with(215, ""), Vec::<String>::new());
     let found = with(214, "").remove(0);
     assert!(found.contains("a: a node has 115 GB of data at full scale") && found.contains("have 230 GB"), "{found}");
+    assert!(found.ends_with("state a larger volume, or more nodes"), "{found}");
     assert_eq!(with(500, "").len(), 0);
     assert_eq!(with(500, "stands_for_records = 300_000_000").len(), 1, "345 GB");
     // Nothing is compacted.
@@ -209,4 +210,5 @@ fn disks_that_have_no_room_for_full_scale_are_reported() {
     assert_eq!(postgresql(110), Vec::<String>::new());
     let found = postgresql(100).remove(0);
     assert!(found.contains("have 107 GB") && !found.contains("compaction"), "{found}");
+    assert!(found.ends_with("state a larger volume"), "it is one node: {found}");
 }

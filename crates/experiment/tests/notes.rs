@@ -60,6 +60,11 @@ fn trials_without_a_checkpoint_are_reported_where_something_is_written() {
     let said = found.to_string();
     assert!(said.starts_with("note: a: a trial begins with a checkpoint and is over after 80 s"), "{said}");
     assert!(said.contains("or once about 539 MiB are logged"), "{said}");
+    assert!(said.contains("Set settings.postgresql checkpoint_timeout to 80 s or less (at least 30 s), or"), "{said}");
+    // None can be so frequent.
+    let said = of(postgresql, "", "duration_s = 6", writes).unwrap().to_string();
+    let longer = "set [load] duration_s = 30 or more and settings.postgresql checkpoint_timeout to 30 s, or [load]";
+    assert!(said.contains(longer) && !said.contains("or less"), "{said}");
     assert_eq!(of(postgresql, "", "duration_s = 60", "read = 1.0"), None, "nothing is written");
     assert_eq!(of("", "", "duration_s = 60", writes), None, "Cassandra has none");
     // Each has its own interval.
@@ -247,10 +252,7 @@ fn what_is_true_of_several_configurations_is_said_once_with_their_names() {
         notes(&accepted(&text), "commitlog_on_data_volume", None)
     };
     let said = |who: &str| {
-        format!(
-            "note: {who}: the commit log shares the data volume. Give commitlog_volume to separate them, as the \
-             published studies did"
-        )
+        format!("note: {who}: the commit log shares the data volume. Give commitlog_volume to separate them")
     };
     assert_eq!(with(&[]), [said("a")]);
     assert_eq!(with(&["b", "c"]), [said("a, b and c")]);
@@ -278,4 +280,30 @@ fn a_setting_that_risks_data_at_a_crash_is_no_free_one() {
         assert_eq!(found.len(), usize::from(!said.is_empty()), "{set}: {found:?}");
         assert!(found.iter().all(|note| note.starts_with(said)), "{set}: {found:?}");
     }
+}
+
+/// r6i.xlarge lets 6,000 IOPS and 156 MB/s through at all times, and 40,000 and 1,250 for a while.
+#[test]
+fn what_is_bought_above_an_instance_is_reached_for_a_while_where_it_bursts() {
+    let on = |volume: &str, more: &str| {
+        let text = format!(
+            "name = \"x\"\n[dataset]\nrecords = 1_000_000\n[[configuration]]\nname = \"a\"\ninstance = \
+             \"r6i.xlarge\"\ndata_volume = {volume}\n[[workload]]\nname = \"w\"\nread = 1.0\n[load]\n\
+             concurrency = [8]\n{more}"
+        );
+        notes(&accepted(&text), "volume_above_instance", None)
+    };
+    let found = on("{ type = \"gp3\", size_gib = 500, iops = 12000 }", "");
+    assert!(
+        found[0].contains(
+            "6000 reachable sustained through r6i.xlarge, and 12000 IOPS for at least 30 minutes in 24 \
+             hours: 30.00 USD a month buy nothing that lasts"
+        ),
+        "{found:?}"
+    );
+    // 12,000 IOPS come with 400 GiB.
+    let found = on("{ type = \"rds-gp3\", size_gib = 400 }", "[target]\ndatabase = \"postgresql\"\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("are included in its price; r6i.xlarge lets 6000 through, and 12000 for"), "{found:?}");
+    assert!(!found[0].contains("buys nothing") && !found[0].contains("slower volume"), "{found:?}");
 }

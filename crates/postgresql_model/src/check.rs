@@ -99,9 +99,15 @@ fn number(value: &Value, range: Range, is_whole: bool) -> Result<String, String>
     if is_within && !is_fraction { Ok(text) } else { Err(expected(range)) }
 }
 
+/// What `pg_settings` has as the most of a setting without an upper bound is near the greatest number that there is.
+const NO_BOUND: f64 = 1e300;
+
 /// What a number is expected to be.
 fn expected(range: Range) -> String {
-    let bounds = format!("{} to {}", range.least, range.most);
+    let bounds = match range.most < NO_BOUND {
+        true => format!("{} to {}", range.least, range.most),
+        false => format!("{} or more", range.least),
+    };
     match range.unit {
         None => format!("a number without quotes, {bounds}"),
         Some(unit) => {
@@ -177,6 +183,7 @@ mod tests {
             ("full_page_writes = \"yes\"", "full_page_writes cannot be \"yes\" (full_page_writes = true or"),
             ("wal_compression = \"lz4\"", "wal_compression cannot be \"lz4\" (valid: pglz, on, off)"),
             ("effective_io_concurrency = 1.5", "effective_io_concurrency cannot be 1.5 (a number without quotes"),
+            ("random_page_cost = \"much\"", "random_page_cost cannot be \"much\" (a number without quotes, 0 or more)"),
             ("shared_buffers = \"120kB\"", "shared_buffers cannot be \"120kB\" (a number in quotes with its unit"),
             ("port = 5433", "port: iopslab decides at which addresses"),
             ("io_method = \"sync\"\nio_workers = 8", "io_workers does nothing with io_method = \"sync\" (remove one"),

@@ -26,7 +26,7 @@ const LEAST_WAL: f64 = 32.0 * MB;
 /// Its checkpoints.
 pub(crate) const RULES: CheckpointRules = CheckpointRules {
     setting: (CONF, CHECKPOINT_TIMEOUT),
-    least: "30s",
+    least_s: 30.0,
     smaller_log: (CONF, "wal_compression", "pglz"),
     log: StatedBytes { setting: (CONF, MAX_WAL_SIZE), bytes: stated_wal_bytes, least_bytes: LEAST_WAL },
     interval_s,

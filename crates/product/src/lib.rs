@@ -182,8 +182,8 @@ pub struct BacklogRules {
 pub struct CheckpointRules {
     /// Section and key of the setting that says how often.
     pub setting: (&'static str, &'static str),
-    /// Its least value, as a file has it: in trials of a minute a checkpoint comes with it.
-    pub least: &'static str,
+    /// Its least value, seconds; a file has it as `"30s"`.
+    pub least_s: f64,
     /// Section, key and value of a setting that costs no money and makes the whole pages smaller that are logged after
     /// a checkpoint.
     pub smaller_log: (&'static str, &'static str, &'static str),

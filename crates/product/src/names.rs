@@ -19,10 +19,27 @@ fn likest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>, least: f64)
         .map(|(_, name)| name)
 }
 
-/// `did you mean `x`?`, or the whole choice.
+/// `did you mean `x`?`, or the whole choice, each name once.
 pub fn choice(given: &str, names: &[&str]) -> String {
-    match nearest(given, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`? valid: {}", names.join(", ")),
-        None => format!("valid: {}", names.join(", ")),
+    let mut each: Vec<&str> = Vec::new();
+    for name in names {
+        if !each.contains(name) {
+            each.push(name);
+        }
+    }
+    match nearest(given, each.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`? valid: {}", each.join(", ")),
+        None => format!("valid: {}", each.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_there_twice_is_offered_once() {
+        assert_eq!(choice("nope", &["fast", "slow", "fast"]), "valid: fast, slow");
+        assert_eq!(choice("fasd", &["fast", "fast"]), "did you mean `fast`? valid: fast");
     }
 }
