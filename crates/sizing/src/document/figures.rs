@@ -79,8 +79,8 @@ impl HeldOut {
     /// Errors of fewer cells say little of those to come (practice).
     pub const FEW_CELLS: u64 = 5;
     /// What to do where the model is refused, or rests on few cells.
-    pub const REMEDY: &'static str = "add another mix to the experiment ([[workload]], for example 50 % reads) or another \
-                              instance size ([[configuration]])";
+    pub const REMEDY: &'static str = "add another mix to the experiment ([[workload]], for example 50 % reads) or \
+                                      another instance size ([[configuration]])";
 
     pub(crate) fn of(errors: &[(String, f64)], whole_configurations: bool) -> Self {
         let sizes: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
