@@ -37,7 +37,7 @@ pub(crate) fn highest_rate(levels: &[LoadLevel], scale: f64) -> Option<f64> {
 
 /// Given rates alone, of which none shows that a demand is carried: one that is held is the least of a capacity.
 pub(crate) fn rates_below_demand(load: &Load, objective: Option<&Objective>) -> Option<Note> {
-    let needed = objective?.capacity_needed()?;
+    let (needed, offer) = (objective?.capacity_needed()?, objective?.rate_to_offer()?);
     let is_rate = |level: &LoadLevel| matches!(level, LoadLevel::Rate { .. });
     if load.find.is_some() || !load.levels.iter().all(is_rate) {
         return None;
@@ -49,7 +49,7 @@ pub(crate) fn rates_below_demand(load: &Load, objective: Option<&Objective>) -> 
              headroom) is {needed:.0}/s"
         );
         let advice = format!(
-            "Set [load] rate = [{needed:.0}] or more, rate = \"find\", or a concurrency; of one that holds a lower \
+            "Set [load] rate = [{offer:.0}] or more, rate = \"find\", or a concurrency; of one that holds a lower \
              rate it is not decided whether it carries the demand"
         );
         Note::new("rates_below_demand", message, advice).with([("rate", most), ("needed", needed)])

@@ -41,6 +41,15 @@ impl Objective {
         // 2,100 / 0.7 is 3,000, and not a hair more.
         Some(((needed * 1e6).round() / 1e6).ceil())
     }
+
+    /// The rate to offer so that holding it shows the demand with its headroom, whole operations/s of the full-size
+    /// system: what is completed of a rate that is held scatters around it, so 5 % above [`Self::capacity_needed`]
+    /// (practice), rounded up to three digits; `None` without a demand.
+    pub fn rate_to_offer(&self) -> Option<f64> {
+        let rate = self.capacity_needed()? * 105.0 / 100.0;
+        let unit = 10_f64.powi(rate.log10().floor() as i32 - 2).max(1.0);
+        Some((rate / unit).ceil() * unit)
+    }
 }
 
 /// A bound on one figure of the latency.

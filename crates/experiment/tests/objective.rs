@@ -154,6 +154,20 @@ fn a_bound_on_latency_in_a_model_is_remarked_on() {
     assert!(found[0].contains("what is found to be carried is the least that production carries"), "{found:?}");
 }
 
+/// What is completed of a rate scatters around it, so that the rate which is advised lies above the least one.
+#[test]
+fn the_rate_that_is_advised_has_a_margin() {
+    for (demand, headroom, needed, offer) in [
+        (9000, 0.3, 12_858.0, 13_600.0),
+        (3000, 0.3, 4286.0, 4510.0),
+        (2100, 0.3, 3000.0, 3150.0),
+        (50, 0.0, 50.0, 53.0),
+    ] {
+        let stated = objective(&format!("[objective]\nthroughput = {demand}\nheadroom = {headroom:?}\n"));
+        assert_eq!((stated.capacity_needed(), stated.rate_to_offer()), (Some(needed), Some(offer)), "{demand}");
+    }
+}
+
 /// A rate that is held is the least of a capacity: with three tenths free 2,100 need 3,000, and 3,000 need 4,286.
 #[test]
 fn rates_that_cannot_show_a_demand_are_remarked_on() {

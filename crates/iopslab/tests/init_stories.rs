@@ -43,6 +43,10 @@ fn what_init_writes_can_be_planned_and_run() {
     let text = std::fs::read_to_string(lab.path().join("own-1.toml")).unwrap();
     lab.write("own-1.toml", &format!("{text}\n[provider.simulated]\nrun_noise = 0.02\n"));
     lab.exits(0, &["run", "own-1.toml", "--provider", "simulated"]);
+    // A demand decides it, of which the model of `next` says nothing: which run it needs is said instead.
+    let next = lab.exits(3, &["--format", "json", "next"]).json();
+    let sentence = next["sentences"][0].as_str().unwrap();
+    assert!(sentence.contains("Proposals need a run with a closed loop ([load] concurrency)"), "{sentence}");
 }
 
 #[test]

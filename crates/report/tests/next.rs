@@ -1,8 +1,11 @@
 //! What `iopslab next` says where a figure alone would be read as more than it is.
 
-use analysis::LoadLevel;
+use analysis::{DecidedBy, LoadLevel};
 use serde_json::{Value, json};
-use sizing::{Effort, Foretold, ForetoldCell, HeldOut, LeadingPlace, NextToMeasure, NothingBecause, Together};
+use sizing::{
+    Effort, Foretold, ForetoldCell, HeldOut, LeadingPlace, NextToMeasure, NotPredicted, NotPredictedBecause,
+    NothingBecause, Together,
+};
 
 fn answer(not_decided_against: &[&str], because: Option<NothingBecause>) -> NextToMeasure {
     NextToMeasure {
@@ -68,7 +71,7 @@ fn a_proposal_says_what_to_measure_what_to_expect_and_what_it_may_change() {
     let known = proposal(0.94, json!(0.12), json!({"chance": 0.85, "expected_usd_per_month": 141.0}));
     let sentences = "1. Measure r7i.2xlarge + gp3 1000 GiB, 6000 IOPS, which takes 3 trials, about 9 minutes. It costs \
                      210 USD a month less than today and is predicted to do 0.94 times its throughput (0.83 to 1.05, \
-                     by the 90th percentile of the error of 4 cells held out). The chance that this changes the \
+                     by the error of 4 cells held out: between the two largest). The chance that this changes the \
                      choice, because it turns out to give more for its money by more than 5 %, is 85 %; on average \
                      over all that may come out it saves 141 USD a month for the same throughput; both are likely too \
                      high, because it was picked by them out of 214 predicted configurations.";
@@ -106,9 +109,53 @@ fn proposals_that_were_not_tried_are_not_called_unmeasurable() {
 #[test]
 fn a_refused_model_states_its_errors_and_the_bounds_that_refuse_it() {
     let refused = said(&answer(&[], Some(NothingBecause::ModelRefused)));
-    let sentence = "the model may not be used on this evidence: 4 cells held out, and predicted from the other \
-                    configurations: error 20 % (median), 31 % (90th percentile); at most 15 % and 25 % are accepted.";
-    assert!(refused.contains(sentence), "{refused}");
+    let sentence = "Not decided what to measure next: the model may not be used on this evidence: 4 cells held out, \
+                    and predicted from the other configurations: error 20 % (median), 31 % (between the two largest); \
+                    at most 15 % and 25 % are accepted; add another mix to the experiment ([[workload]], for example \
+                    50 % reads) or another instance size ([[configuration]]).";
+    assert!(refused.contains(sentence) && !refused.contains("worth measuring"), "{refused}");
+}
+
+/// Few cells are called few, and what they make of a percentile is not called one.
+#[test]
+fn a_model_that_rests_on_few_cells_says_how_it_gets_more() {
+    let of = |cells: u64| {
+        let (median_error, p90_error) = (Some(0.1), Some(0.2));
+        let held_out = Some(HeldOut { cells, whole_configurations: true, median_error, p90_error, worst: None });
+        said(&NextToMeasure { held_out, ..answer(&[], None) })
+    };
+    for (cells, error, is_few) in [
+        (1, "20 % (the largest)", true),
+        (4, "20 % (between the two largest)", true),
+        (5, "20 % (between the two largest)", false),
+        (9, "20 % (between the two largest)", false),
+        (10, "20 % (90th percentile)", false),
+    ] {
+        let words = of(cells);
+        assert!(words.contains(error), "{cells}: {words}");
+        assert_eq!(words.contains("; that is little evidence: add another mix"), is_few, "{cells}: {words}");
+    }
+}
+
+/// That an answer is of another kind does not say that nothing is worth measuring.
+#[test]
+fn where_an_objective_or_a_rate_decides_it_says_which_run_is_needed() {
+    let of = |by: &[DecidedBy]| {
+        let place = |by: &DecidedBy| NotPredicted {
+            workload: "reads".to_owned(),
+            load: None,
+            why: NotPredictedBecause::DecidedBy { by: *by },
+        };
+        let not_predicted = by.iter().map(place).collect();
+        said(&NextToMeasure { places: Vec::new(), not_predicted, ..answer(&[], Some(NothingBecause::NoPlace)) })
+    };
+    let asked = of(&[DecidedBy::Objective, DecidedBy::Capacity]);
+    let needed = "Proposals need a run with a closed loop ([load] concurrency), without [objective], of at least two \
+                  mixes or instance sizes.";
+    assert!(asked.contains("Not decided what to measure next: an objective or a rate decides this run"), "{asked}");
+    assert!(asked.contains(needed) && !asked.contains("worth measuring"), "{asked}");
+    let other = of(&[DecidedBy::Objective, DecidedBy::Throughput]);
+    assert!(other.contains("Not decided what to measure next: the model predicts nothing that this run"), "{other}");
 }
 
 #[test]

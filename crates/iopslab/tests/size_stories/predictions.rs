@@ -167,6 +167,7 @@ fn a_model_that_fails_its_own_test_is_not_used() {
     arguments.extend(ONE_NODE);
     let stderr = lab.exits(3, &[&arguments[..], &["--candidate", "r4.4xlarge+io1:1000GiB:6000"]].concat()).stderr;
     assert!(stderr.contains("the model may not be used on this evidence: held out, its error is"), "{stderr}");
+    assert!(stderr.contains("; add another mix to the experiment ([[workload]]"), "{stderr}");
     // What was measured still counts.
     let measured =
         size(&lab, evidence, &[&arguments[2..], &["--candidate", "r4.2xlarge+io1:1000GiB:12000+gp2:100GiB"]].concat());

@@ -72,8 +72,8 @@ fn measured(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate, 
             let is_held = |c: &Check| matches!((c.what, c.meets), (Criterion::RateHeld, Meets::Yes));
             let is_least = candidate.checks.iter().any(is_held);
             let is_open = is_least && check.meets == Meets::NotDecided && range.median < demand;
-            let needed = analysis.objective.as_ref().and_then(|o| o.capacity_needed()).filter(|_| is_open);
-            let offer = needed.map(|rate| format!(", as the offered rate was held: offer {}/s or more", given(rate)));
+            let rate = analysis.objective.as_ref().and_then(|o| o.rate_to_offer()).filter(|_| is_open);
+            let offer = rate.map(|rate| format!(", as the offered rate was held: offer {}/s or more", given(rate)));
             format!(
                 "capacity less headroom {}{}{}",
                 if is_least { "at least " } else { "" },

@@ -8,7 +8,7 @@ use analysis::{DecidedBy, each_once};
 use serde_json::{Value, json};
 
 use super::notes;
-use super::words::{SIMULATED, doubts, held_out, obstacle, one_left_out, short, usd};
+use super::words::{SIMULATED, doubts, held_out, obstacle, one_left_out, short, tested, usd};
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
@@ -39,7 +39,7 @@ pub fn next(answer: &NextToMeasure, width: usize) -> String {
     let proposed = answer.proposals.iter().enumerate().map(of_one);
     let together = answer.together.iter().map(|all| together(answer, all));
     let leads = answer.places.iter().map(leads);
-    let held_out = answer.held_out.as_ref().map(|held| format!("Model: {}", held_out(held)));
+    let held_out = answer.held_out.as_ref().map(tested);
     let key = (!answer.proposals.is_empty()).then(|| key(answer));
     let notes = answer.notes.iter().map(|note| format!("note: {}", notes::note(note)));
     let left_out = answer.left_out.iter().map(|left| format!("left out: {}", one_left_out(left)));
@@ -129,7 +129,7 @@ pub fn foretold(answer: &Foretold, width: usize) -> String {
     let given_rate = named(&answer.given_rate, "Not predicted, because their rate was given");
     let not_observed =
         named(&answer.not_observed, "Not predicted, because nothing was learned from them (trials, volumes, caches)");
-    let held_out = answer.held_out.as_ref().map(|held| format!("Model: {}", held_out(held)));
+    let held_out = answer.held_out.as_ref().map(tested);
     let cells = answer.cells.iter();
     let of_cells = cells.clone().filter_map(why_not).chain(cells.filter_map(beyond));
     let remarks = of_cells.chain(both).chain(not_at_limit).chain(given_rate).chain(not_observed);
@@ -166,7 +166,7 @@ fn error(answer: &NextToMeasure, p: &Unmeasured) -> String {
     };
     let (low, high) = ratios(p);
     let ends = to((low * (1.0 - half), high * (1.0 + half)));
-    format!("{ends}, by the 90th percentile of the error of {} held out", several(held.cells, "cell"))
+    format!("{ends}, by the error of {} held out: {}", several(held.cells, "cell"), held.p90_is())
 }
 
 /// The least and the most over the places.
@@ -222,16 +222,37 @@ fn worth(answer: &NextToMeasure, p: &Unmeasured) -> String {
     }
 }
 
+/// Before the reason, where the evidence does not say whether anything is worth measuring.
+const UNDECIDED: &str = "Not decided what to measure next";
+/// Why nothing is proposed where an objective, a given rate or a rate that was found decides, and which run would do.
+const OF_OBJECTIVES: &str = "an objective or a rate decides this run, and the model predicts throughput for money, no \
+                             response times. Proposals need a run with a closed loop ([load] concurrency), without \
+                             [objective], of at least two mixes or instance sizes";
+
+/// Whether an objective, a given rate or a rate that was found decides everywhere.
+fn is_by_objective(answer: &NextToMeasure) -> bool {
+    let is_one = |why: &NotPredictedBecause| {
+        matches!(why, NotPredictedBecause::DecidedBy { by: DecidedBy::Objective | DecidedBy::Capacity })
+    };
+    !answer.not_predicted.is_empty() && answer.not_predicted.iter().all(|place| is_one(&place.why))
+}
+
 fn nothing(answer: &NextToMeasure, why: &NothingBecause) -> String {
     let margin = given_percent(answer.margin);
     let why = match why {
-        NothingBecause::NoPlace => "the model predicts nothing that this run decides".to_owned(),
-        NothingBecause::ModelRefused => format!(
-            "the model may not be used on this evidence: {}; at most {} and {} are accepted",
-            answer.held_out.as_ref().map_or_else(String::new, held_out),
-            given_percent(HeldOut::MOST_MEDIAN_ERROR),
-            given_percent(HeldOut::MOST_P90_ERROR)
-        ),
+        NothingBecause::NoPlace if is_by_objective(answer) => {
+            return format!("{UNDECIDED}: {OF_OBJECTIVES}.");
+        }
+        NothingBecause::NoPlace => return format!("{UNDECIDED}: the model predicts nothing that this run decides."),
+        NothingBecause::ModelRefused => {
+            return format!(
+                "{UNDECIDED}: the model may not be used on this evidence: {}; at most {} and {} are accepted; {}.",
+                answer.held_out.as_ref().map_or_else(String::new, held_out),
+                given_percent(HeldOut::MOST_MEDIAN_ERROR),
+                given_percent(HeldOut::MOST_P90_ERROR),
+                HeldOut::REMEDY
+            );
+        }
         NothingBecause::NothingBetter => format!(
             "of {} that were predicted none gives more for its money than what leads, by more than {margin}, even if \
              the model is as wrong as it was on what it was tested with",
@@ -242,7 +263,7 @@ fn nothing(answer: &NextToMeasure, why: &NothingBecause) -> String {
         }
         NothingBecause::NotMeasurable { refused, untried } => {
             return format!(
-                "Not decided what to measure next: this experiment cannot measure the first {} that would be worth it, \
+                "{UNDECIDED}: this experiment cannot measure the first {} that would be worth it, \
                  and {} more were not tried (--family chooses among them).",
                 several(*refused, "configuration"),
                 count(*untried)

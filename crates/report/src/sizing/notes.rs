@@ -1,6 +1,6 @@
 //! What a reader must know before trusting a figure, in words.
 
-use ::sizing::{Note, Remark};
+use ::sizing::{HeldOut, Note, Remark};
 
 use super::words::doubt;
 use crate::figures::{given, number, several, whole_percent};
@@ -86,7 +86,10 @@ pub(super) fn note(note: &Note) -> String {
             whole_percent(*used)
         ),
         Note::NothingHeldOut => "No cell could be held out, so the model's error is not known.".to_owned(),
-        Note::ModelRefused => "The model fails its held-out test; only measured machines are proposed.".to_owned(),
+        Note::ModelRefused => format!(
+            "The model fails its held-out test; only measured machines are proposed. For more, {}.",
+            HeldOut::REMEDY
+        ),
         Note::ExponentialAsUniform => {
             "Exponential keys are taken for uniform ones where the page cache is concerned.".to_owned()
         }

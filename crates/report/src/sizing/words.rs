@@ -4,7 +4,7 @@ use ::sizing::{
     Allowance, CacheTier, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, Obstacle, Proposal, Range, Target,
 };
 
-use crate::figures::{given, number, percent, several, several_of, whole_percent};
+use crate::figures::{given, number, percent, several, several_of, when, whole_percent};
 
 /// First where evidence was simulated.
 pub(super) const SIMULATED: &str = "SIMULATED evidence: the answer is one about a stated truth, not about machines.";
@@ -66,14 +66,22 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
 pub(super) fn held_out(held: &HeldOut) -> String {
     match (held.median_error, held.p90_error) {
         (Some(median), Some(p90)) => format!(
-            "{} held out, and predicted from the {}: error {} (median), {} (90th percentile)",
+            "{} held out, and predicted from the {}: error {} (median), {} ({})",
             several(held.cells, "cell"),
             if held.whole_configurations { "other configurations" } else { "other cells" },
             whole_percent(median),
-            whole_percent(p90)
+            whole_percent(p90),
+            held.p90_is()
         ),
         _ => "no cell could be held out".to_owned(),
     }
+}
+
+/// The same where the model is used, with the remedy where that rests on few cells.
+pub(super) fn tested(held: &HeldOut) -> String {
+    let is_few = held.cells < HeldOut::FEW_CELLS && held.is_accepted();
+    let remedy = when(is_few, || format!("; that is little evidence: {}", HeldOut::REMEDY));
+    format!("Model: {}{remedy}", held_out(held))
 }
 
 /// Machines that are left out for one reason.

@@ -268,7 +268,7 @@ fn a_held_rate_is_the_least_that_is_carried() {
         said(&analysis).headline()
     };
     let least = open(3000.0, Meets::Yes);
-    let expected = "gp2 (capacity less headroom at least 2,100/s, as the offered rate was held: offer 4,286/s or more)";
+    let expected = "gp2 (capacity less headroom at least 2,100/s, as the offered rate was held: offer 4,510/s or more)";
     assert!(least.contains(expected), "{least}");
     let edge = open(2100.0, Meets::Yes);
     assert!(edge.contains("gp2 (capacity less headroom at least 2,100/s)"), "{edge}");

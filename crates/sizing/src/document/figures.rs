@@ -65,7 +65,7 @@ pub struct HeldOut {
     pub whole_configurations: bool,
     /// Median of |predicted / measured - 1|; `None` without a cell that could be held out.
     pub median_error: Option<f64>,
-    /// 90th percentile of it.
+    /// 90th percentile of it; of fewer than ten cells an interpolation between the two largest.
     pub p90_error: Option<f64>,
     /// The cell that was predicted worst, with predicted / measured - 1.
     pub worst: Option<(String, f64)>,
@@ -76,6 +76,11 @@ impl HeldOut {
     pub const MOST_MEDIAN_ERROR: f64 = 0.15;
     /// ... or above this 90th percentile.
     pub const MOST_P90_ERROR: f64 = 0.25;
+    /// Errors of fewer cells say little of those to come (practice).
+    pub const FEW_CELLS: u64 = 5;
+    /// What to do where the model is refused, or rests on few cells.
+    pub const REMEDY: &'static str = "add another mix to the experiment ([[workload]], for example 50 % reads) or \
+                                      another instance size ([[configuration]])";
 
     pub(crate) fn of(errors: &[(String, f64)], whole_configurations: bool) -> Self {
         let sizes: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
@@ -85,6 +90,15 @@ impl HeldOut {
             median_error: stats::median(&sizes),
             p90_error: stats::quantile(&sizes, 0.9),
             worst: errors.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).cloned(),
+        }
+    }
+
+    /// What [`Self::p90_error`] is called: a percentile from ten cells on, else what its interpolation makes of so few.
+    pub fn p90_is(&self) -> &'static str {
+        match self.cells {
+            0 | 1 => "the largest",
+            2..=9 => "between the two largest",
+            _ => "90th percentile",
         }
     }
 

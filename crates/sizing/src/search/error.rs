@@ -22,12 +22,13 @@ pub enum SizingError {
     Distributions { found: String },
     #[error(
         "the model may not be used on this evidence: held out, its error is {median_percent:.0} % (median) and \
-         {p90_percent:.0} % (90th percentile; at most {most_median:.0} % and {most_p90:.0} % are accepted), worst \
-         {worst}. No machine of the search was measured under exactly this target",
+         {p90_percent:.0} % ({p90_is}; at most {most_median:.0} % and {most_p90:.0} % are accepted), worst \
+         {worst}. No machine of the search was measured under exactly this target; {remedy}",
+        remedy = HeldOut::REMEDY,
         most_median = HeldOut::MOST_MEDIAN_ERROR * 100.0,
         most_p90 = HeldOut::MOST_P90_ERROR * 100.0
     )]
-    ModelRefused { median_percent: f64, p90_percent: f64, worst: String },
+    ModelRefused { median_percent: f64, p90_percent: f64, p90_is: &'static str, worst: String },
     #[error(
         "no open-loop cell kept p99 <= {asked_ms} ms: the lowest measured is {lowest_ms:.1} ms at \
          {utilisation_percent:.0} % utilisation ({cell})"

@@ -195,6 +195,7 @@ impl<'a> Search<'a> {
             (Some(median), Some(p90), Some((cell, error))) if !held.is_accepted() => SizingError::ModelRefused {
                 median_percent: median * 100.0,
                 p90_percent: p90 * 100.0,
+                p90_is: held.p90_is(),
                 worst: format!("{cell} ({:+.0} %)", error * 100.0),
             },
             _ => SizingError::NothingFound { left_out },
