@@ -373,9 +373,12 @@ fn baseline(plan: &Plan, setups: &[Setup]) -> String {
         .unwrap_or_default()
 }
 
-/// Consistency levels, where they say something: of clusters, and where a configuration has its own.
+/// Consistency levels, where they say something: of clusters, where a configuration has its own, and where that of all
+/// is not the usual one.
 fn stated_levels(plan: &Plan, setup: &Setup) -> Option<ConsistencyLevels> {
-    let of_all = setup.placement.is_cluster().then_some(plan.target.consistency);
+    let of_all = plan.target.consistency;
+    let is_usual = of_all == ConsistencyLevels::all(Consistency::One);
+    let of_all = (setup.placement.is_cluster() || !is_usual).then_some(of_all);
     setup.consistency.or(of_all)
 }
 

@@ -10,6 +10,7 @@ use analysis::{
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
+use crate::placed;
 
 /// A load level: `100 in flight`, `5,000/s Poisson`.
 pub fn load(level: LoadLevel) -> String {
@@ -495,7 +496,8 @@ pub fn summary(analysis: &Analysis) -> Vec<String> {
     let n = analysis.invalid_trials();
     let invalid = when(n > 0, || format!(" {n} invalid: kept as evidence, in no figure below."));
     let done = format!("{} of {} trials done, {} valid.{invalid}", trials.done, trials.planned, trials.valid);
-    let more = settings(analysis).into_iter().chain(origins(analysis)).chain(initialised(analysis));
+    let placed = placed::of_run(analysis).map(|placed| format!("{placed}."));
+    let more = placed.into_iter().chain(settings(analysis)).chain(origins(analysis)).chain(initialised(analysis));
     let more = more.chain(shared_volumes(analysis));
     let left_out = analysis.left_out.as_ref().map(|out| format!("Left out, as this run was asked to: {out}."));
     [ran, done].into_iter().chain(left_out).chain(more).collect()

@@ -18,6 +18,7 @@ mod labels;
 mod neutral;
 mod openmetrics;
 mod page;
+mod placed;
 mod plain;
 mod plan;
 mod profile;

@@ -11,7 +11,7 @@ use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{bytes, count, duration, given, mib_per_s, percent, several, several_of, when};
-use crate::labels;
+use crate::{labels, placed};
 
 /// Configurations with their scaled limits, workloads, load levels, cells, trials, time and data; then the notes, one a
 /// paragraph. At most `width` columns wide.
@@ -89,6 +89,7 @@ fn matrix(plan: &Plan) -> Vec<String> {
             ),
         },
     ]);
+    lines.extend(placed::of_plan(plan));
     lines.extend(plan.data_set_store.iter().map(store));
     let operations = plan.shape.operations;
     let operations = operations.map(|n| format!(" or {}, whichever ends first", several(n, "operation")));

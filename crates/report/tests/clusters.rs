@@ -9,7 +9,7 @@ use analysis::{
     Analysis, ConsistencyLevels, CostKind, Finding, HostFact, HostId, LimitKind, NodeAnalysis, NodeFigure, Placement,
     Remark, ResourceUse, Scope, SeenOn, Unit, VolumeRole,
 };
-use report::{html, limit_message, markdown, message, nodes_csv, summary_csv};
+use report::{TerminalOptions, html, limit_message, markdown, message, nodes_csv, summary_csv, terminal};
 
 const NODES: [HostId; 3] = [HostId::database(0), HostId::database(1), HostId::database(2)];
 
@@ -90,6 +90,10 @@ fn the_nodes_of_a_cell_stand_side_by_side() {
     }
     for shown in [&page, &text] {
         assert!(shown.contains("3 nodes, 3 racks, 3 replicas, consistency quorum"));
+    }
+    let said = "Database of three: 3 nodes, 3 racks, 3 replicas, consistency quorum; of one: 1 node.";
+    for shown in [page.as_str(), &text, &terminal(&analysis, TerminalOptions { width: 140, color: false })] {
+        assert!(shown.contains(said), "{shown}");
     }
     assert!(page.contains("href=\"nodes.csv\""));
     let csv = nodes_csv(&analysis).unwrap();

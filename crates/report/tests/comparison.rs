@@ -74,6 +74,21 @@ fn different_scales_are_said_before_any_figure() {
     assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");
 }
 
+#[test]
+fn other_replicas_are_said_before_any_figure() {
+    let mut comparison = story();
+    assert!(!comparison_markdown(&comparison).contains("replicas kept"));
+    for line in ["configurations.io2.placement.replication_factor: 1 -> 3", "target.consistency: one -> local_quorum"] {
+        comparison.differences.push(line.to_owned());
+    }
+    let markdown = comparison_markdown(&comparison);
+    let said = "Note: the runs differ in replicas kept or waited for, which is part of every change: \
+                configurations.io2.placement.replication_factor: 1 -> 3; target.consistency: one -> ";
+    // Markdown may escape what follows.
+    let note = markdown.find(said).unwrap_or_else(|| panic!("{markdown}"));
+    assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");
+}
+
 /// Of cells without a test nobody knows the spread, and a large one hides a change that is far from the threshold.
 #[test]
 fn an_open_gate_promises_no_number_that_it_cannot_know() {

@@ -33,7 +33,7 @@ pub struct ConfigurationFacts {
     pub nodes: u32,
     /// Its nodes, racks and replicas.
     pub placement: Placement,
-    /// Consistency levels of its requests, where it is a cluster or has levels of its own.
+    /// Consistency levels of its requests, where it is a cluster, has levels of its own, or all have others than `one`.
     pub consistency: Option<ConsistencyLevels>,
     /// The version of its database, where configurations differ in it; else all have that of the run.
     pub version: Option<String>,

@@ -12,7 +12,7 @@ pub const SHOWN: [Metric; 3] = [Metric::Throughput, Metric::Mean, Metric::P99];
 pub const DIFFERENCES_SHOWN: usize = 12;
 /// Cells that are named for one reason; the JSON document has all.
 const CELLS_SHOWN: usize = 3;
-/// Differing host facts that a gate names; the list of differences has all.
+/// Differing facts that a gate or a note names; the list of differences has all.
 const FACTS_SHOWN: usize = 3;
 
 /// How to read the tables.
@@ -35,6 +35,24 @@ pub fn scales(a: f64, b: f64) -> String {
         labels::scale(a),
         labels::scale(b)
     )
+}
+
+/// How many replicas are kept and waited for, where the runs differ in it; `None` where they do not.
+pub fn copies(comparison: &Comparison) -> Option<String> {
+    let is_of_copies = |line: &&String| {
+        let path = line.split(": ").next().unwrap_or_default();
+        path.split('.').any(|key| matches!(key, "consistency" | "replication_factor"))
+    };
+    let found: Vec<&str> = comparison.differences.iter().filter(is_of_copies).map(String::as_str).collect();
+    let more = found.len().saturating_sub(FACTS_SHOWN);
+    let more = when(more > 0, || format!("; {more} more"));
+    (!found.is_empty()).then(|| {
+        let shown: Vec<&str> = found.iter().copied().take(FACTS_SHOWN).collect();
+        format!(
+            "the runs differ in replicas kept or waited for, which is part of every change: {}{more}",
+            shown.join("; ")
+        )
+    })
 }
 
 /// Of which cells something else was measured than their storage, in which run, and what; `None` where of none.
