@@ -208,6 +208,11 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
     for line in ["Version of gp2-320: 5.0.9", "Version of gp2-320-shared: 4.1.10"] {
         assert!(text.lines().any(|shown| shown.trim_end() == line), "{text}");
     }
+    job.plan.configurations[1].placement = analysis::Placement { nodes: 3, racks: 3, replication_factor: 3 };
+    let text = plan_table(&job, &notes, 140);
+    let said = "Database of gp2-320: 1 node, consistency one; of gp2-320-shared: 3 nodes, 3 racks, 3 replicas, \
+                consistency one\n";
+    assert!(text.contains(said), "{text}");
 }
 
 /// The scale divides what the file states, which may itself be a part of the real data.
