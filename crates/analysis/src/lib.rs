@@ -302,6 +302,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         page_cache: plan.place.model().page_cache,
         database: database(plan, setups, &ordered),
         dataset: plan.dataset,
+        stands_for_records: plan.stands_for_records,
         origins: input.origins.to_vec(),
         shared_volumes: plan.place.aws().map_or_else(Vec::new, |aws| aws.pairs.clone()),
         modifications: input.modifications.to_vec(),

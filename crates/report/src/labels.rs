@@ -46,6 +46,13 @@ pub fn scale(scale: f64) -> String {
     format!("1:{}", given(scale))
 }
 
+/// What so many records stand for, where that is stated: `, data 1:464, standing for 232,000,000 records`.
+pub fn stands_for(records: u64, all: Option<u64>) -> String {
+    all.map_or_else(String::new, |all| {
+        format!(", data {}, standing for {} records", scale(all as f64 / records as f64), count(all))
+    })
+}
+
 /// Where a figure was measured that is not one of full scale: ` in the 1:16 model`; empty at 1:1.
 pub fn in_model(of: f64) -> String {
     when(of != 1.0, || format!(" in the {} model", scale(of)))
@@ -532,7 +539,10 @@ fn data_set(analysis: &Analysis) -> String {
     let is_own = kinds(analysis).iter().any(|kind| matches!(kind, OperationKind::Statement(_)));
     match is_own {
         true => format!("about {} rows", count(records)),
-        false => format!("{} records x {fields} fields x {field_length} B", count(records)),
+        false => {
+            let all = stands_for(records, analysis.stands_for_records);
+            format!("{} records x {fields} fields x {field_length} B{all}", count(records))
+        }
     }
 }
 

@@ -80,12 +80,13 @@ fn matrix(plan: &Plan) -> Vec<String> {
         match &plan.own {
             Some(own) => own_data_set(plan, own),
             None => format!(
-                "Data set: {} records x {} fields x {} B = {} payload; scale {}",
+                "Data set: {} records x {} fields x {} B = {} payload; scale {}{}",
                 count(plan.dataset.records),
                 plan.dataset.fields,
                 plan.dataset.field_length,
                 bytes(plan.dataset.payload_bytes() as f64),
                 labels::scale(plan.scale()),
+                labels::stands_for(plan.dataset.records, plan.stands_for_records),
             ),
         },
     ]);

@@ -83,8 +83,7 @@ fn other_replicas_are_said_before_any_figure() {
     }
     let markdown = comparison_markdown(&comparison);
     let said = "Note: the runs differ in replicas kept or waited for, which is part of every change: \
-                configurations.io2.placement.replication_factor: 1 -> 3; target.consistency: one -> ";
-    // Markdown may escape what follows.
+                configurations.io2.placement.replication_factor: 1 -> 3; target.consistency: one -> local_quorum.";
     let note = markdown.find(said).unwrap_or_else(|| panic!("{markdown}"));
     assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");
 }

@@ -200,10 +200,29 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         assert!(text.contains("gp2 320 GiB") && text.contains("187.5 IOPS") || text.contains("188 IOPS"), "{text}");
         assert!(!text.contains("Version of"), "all have one: {text}");
     }
+    job.plan.stands_for_records = Some(139_200_000);
+    let text = plan_table(&job, &notes, 140);
+    assert!(text.contains("; scale 1:16, data 1:464, standing for 139,200,000 records"), "{text}");
     job.setups[1].version = Some("4.1.10".to_owned());
     let text = plan_table(&job, &notes, 140);
     for line in ["Version of gp2-320: 5.0.9", "Version of gp2-320-shared: 4.1.10"] {
         assert!(text.lines().any(|shown| shown.trim_end() == line), "{text}");
+    }
+    job.plan.configurations[1].placement = analysis::Placement { nodes: 3, racks: 3, replication_factor: 3 };
+    let text = plan_table(&job, &notes, 140);
+    let said = "Database of gp2-320: 1 node, consistency one; of gp2-320-shared: 3 nodes, 3 racks, 3 replicas, \
+                consistency one\n";
+    assert!(text.contains(said), "{text}");
+}
+
+/// The scale divides what the file states, which may itself be a part of the real data.
+#[test]
+fn records_that_stand_for_more_are_said_to() {
+    let mut analysis = story();
+    assert!(!markdown(&analysis).contains("standing for"));
+    analysis.stands_for_records = Some(464 * analysis.dataset.records);
+    for text in [markdown(&analysis), terminal(&analysis, TerminalOptions { width: 200, color: false })] {
+        assert!(text.contains("fields x 100 B, data 1:464, standing for 139,200,000 records; trials of"), "{text}");
     }
 }
 

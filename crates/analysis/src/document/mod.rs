@@ -93,6 +93,8 @@ pub struct Analysis {
     pub database: String,
     /// Data set on the machine that ran it.
     pub dataset: Dataset,
+    /// Records of the real data set, where the experiment states that its own stand for more.
+    pub stands_for_records: Option<u64>,
     /// Where it was restored from; empty: it was loaded by this run, or by an earlier one on the same hosts.
     pub origins: Vec<DataSetOrigin>,
     /// Configurations that were measured on the same machines, whose volumes were modified between their trials; empty

@@ -95,6 +95,7 @@ pub fn empty(baseline: &str) -> Analysis {
             request_timeout_s: 10.0,
         },
         left_out: None,
+        stands_for_records: None,
         trials: TrialCounts::default(),
         stopped: None,
         rested: Vec::new(),
