@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, NodePlan, Renewal, RunningNode};
 use evidence::{OtherProgram, Overhead};
-use experiment::{COMMITLOG_BYTES, CacheState, FaultAction, Setup};
+use experiment::{CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
 use process::machine::unix_ms;
 use wire::{Moments, Reply, RequestError, StartedTrial};
@@ -220,14 +220,15 @@ impl Trial {
             data: volumes.data_directories(),
             commitlog: volumes.commitlog_directory(),
         };
+        let usual = database.plan(self.setup.placement, directories, product::memory(&self.setup));
         let plan = NodePlan {
             cpus: self.setup.cpus,
-            commitlog_bytes: Some(self.setup.commitlog_bytes.unwrap_or(COMMITLOG_BYTES)),
+            commitlog_bytes: self.setup.commitlog_bytes.or(usual.commitlog_bytes),
             maintains_itself: self.maintains_itself,
             settings: self.setup.settings.clone(),
             launch_prefix: self.fork.limits.launch_prefix(),
             oom_kills: self.fork.limits.oom_kills(),
-            ..database.plan(self.setup.placement, directories, product::memory(&self.setup))
+            ..usual
         };
         let node = database.start(self.setup.version.as_deref(), &plan)?;
         let pid = node.pid();

@@ -48,13 +48,14 @@ pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
                 (found, None)
             }
             (None, Restored::All(restored, origin)) => (restored, Some(origin)),
-            (None, Restored::Nothing | Restored::Damaged) => {
-                match (snapshot_of(plan), store.as_ref().filter(|_| plan.place.aws().is_some())) {
-                    (Some((_, snapshot)), Some(store)) => return Err(store.lacks(snapshot, &of.name).into()),
-                    (Some(snapshot), None) => (own_snapshot::restore(run, &of, snapshot)?, None),
-                    (None, _) => (load(run, &of)?, None),
+            (None, Restored::Nothing | Restored::Damaged) => match (snapshot_of(plan), &store) {
+                (Some((_, snapshot)), Some(store)) if plan.place.aws().is_some() => {
+                    let why = format!("there is no {} that can be used", of.name);
+                    return Err(store.lacks(snapshot, &why).into());
                 }
-            }
+                (Some(snapshot), _) => (own_snapshot::restore(run, &of, snapshot)?, None),
+                (None, _) => (load(run, &of)?, None),
+            },
         };
         if let (Some(store), None) = (&store, &from) {
             store.keep(run, &of, anew)?;

@@ -107,20 +107,18 @@ pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupt
     Ok(directory.journal(JournalEvent::RunDone)?)
 }
 
-/// Refuses a store of data sets that could not be used; asks no host.
-pub fn check_store(job: &Job) -> Result<(), command::Failure> {
-    Store::of(&job.plan)?.map_or(Ok(()), |store| store.check())
-}
-
-/// Refuses one that lacks what machines of AWS can have from nowhere else; those of these batches are made anew.
-pub fn check_restored(job: &Job, batches: &[u32]) -> Result<(), command::Failure> {
-    Store::of(&job.plan)?.map_or(Ok(()), |store| store.check_restored(job, batches))
+/// Refuses a store of data sets that could not be used, or that lacks what machines of AWS, made anew for these batches,
+/// can have from nowhere else; asks no host.
+pub fn check_store(job: &Job, batches: &[u32]) -> Result<(), command::Failure> {
+    let Some(store) = Store::of(&job.plan)? else { return Ok(()) };
+    store.check()?;
+    store.check_restored(job, batches)
 }
 
 /// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.
 pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
     Target::of(&job.plan)?;
-    check_store(job)?;
+    check_store(job, &[])?;
     agents.work_on(hosts::work(job));
     watched::find_and_tell(&job.setups, agents)?;
     let mut problems = Vec::new();

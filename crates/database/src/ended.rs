@@ -17,21 +17,21 @@ pub(crate) fn send(pid: u32, signal: Signal) {
 /// cgroup may have had others before, and has others beside it.
 #[derive(Debug)]
 pub(crate) struct MemoryKills {
-    /// `None`: no cgroup limits its memory.
-    file: Option<PathBuf>,
-    /// The count before the process was started.
-    before: Option<u64>,
+    /// The file of its cgroup's count, and the count before the process was started; `None`: no cgroup limits its
+    /// memory, or the kernel does not count.
+    counted: Option<(PathBuf, u64)>,
 }
 
 impl MemoryKills {
     /// Of a process that is about to start, whose cgroup counts in this file.
     pub fn from_now(file: Option<&Path>) -> Self {
-        Self { file: file.map(Path::to_owned), before: file.and_then(killed_for_memory) }
+        Self { counted: file.and_then(|file| Some((file.to_owned(), killed_for_memory(file)?))) }
     }
 
-    /// `None`: nobody has counted all the time.
+    /// `None`: not known, as where the cgroup was made anew meanwhile.
     fn so_far(&self) -> Option<u64> {
-        killed_for_memory(self.file.as_deref()?)?.checked_sub(self.before?)
+        let (file, before) = self.counted.as_ref()?;
+        killed_for_memory(file)?.checked_sub(*before)
     }
 
     /// How the process has ended: its exit code or its signal.

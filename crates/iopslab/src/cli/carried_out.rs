@@ -73,8 +73,7 @@ impl User<'_> {
         have_their_java(job)?;
         let estimate = aws::estimate(job, settings);
         self.say(&aws::reported(settings, &estimate));
-        controller::check_store(job)?;
-        controller::check_restored(job, batches)?;
+        controller::check_store(job, batches)?;
         snapshots::check(settings, &self.screen)?;
         pairs::check(settings)?;
         aws::may_be_made(settings, &estimate, self.args.max_cost, self.args.yes)

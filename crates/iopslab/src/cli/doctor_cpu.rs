@@ -43,15 +43,9 @@ struct Measured {
     openssl: Option<Openssl>,
     /// Why there is none.
     openssl_missing: Option<String>,
-    /// By which factor the placements by the clock and by the public kernel differ; `None`: one of them is missing.
+    /// By which factor the placements by the clock and by the public kernel differ; `None`: one of them is missing, or
+    /// the catalog has no speed of the families nearest by openssl.
     placements_apart: Option<f64>,
-}
-
-impl Measured {
-    /// Both placements.
-    fn both(&self) -> Option<(&Speeds, &Openssl)> {
-        Some((self.speed.as_ref()?, self.openssl.as_ref()?))
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -103,7 +97,9 @@ pub fn run(format: Format) -> Result<(), Failure> {
         Ok(openssl) => (Some(openssl), None),
         Err(why) => (None, Some(why)),
     };
-    let mut measured = Measured {
+    let both = speed.as_ref().zip(openssl.as_ref());
+    let placements_apart = both.and_then(|(speed, openssl)| openssl.apart(speed.both()));
+    let measured = Measured {
         processor: processor.name,
         architecture: processor.architecture,
         ghz,
@@ -113,9 +109,8 @@ pub fn run(format: Format) -> Result<(), Failure> {
         speed,
         openssl,
         openssl_missing,
-        placements_apart: None,
+        placements_apart,
     };
-    measured.placements_apart = measured.both().and_then(|(speed, openssl)| openssl.apart(speed.both()));
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!(measured))),
         Format::Human => shown(&measured),
@@ -158,7 +153,7 @@ fn shown(measured: &Measured) {
     println!("           {:.3} if a CPU here is a whole core, not one of its two threads", whole.speed);
     let near: Vec<String> = speed.near.iter().map(|near| format!("{} {:.3}", near.family, near.known.speed)).collect();
     println!("near       {}", near.join(", "));
-    if let Some(sentence) = measured.both().and_then(|(speed, openssl)| openssl.beside_clock(speed.both())) {
+    if let Some(sentence) = measured.openssl.as_ref().and_then(|openssl| openssl.beside_clock(speed.both())) {
         println!("{sentence}");
     }
     println!("in an experiment: cpu_speed = {:.2}", shared.speed);

@@ -1,9 +1,9 @@
 //! The answer where the highest rates were found.
 
-use analysis::{Analysis, AnswerOutcome, Candidate, Capacity, CapacityOutcome, Meets, WorkloadAnswer};
+use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, Meets, WorkloadAnswer};
 
 use super::doubts;
-use super::judged::{Judged, the_cheapest, the_only_one};
+use super::judged::{Judged, is_only, the_cheapest, the_only_one};
 use crate::capacity::{bounds, measured, rate, used};
 use crate::figures::{listed, number, when};
 use crate::labels;
@@ -18,9 +18,8 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let others = analysis.capacities.iter().filter(own).filter(|c| c.configuration != run);
     let others: Vec<String> = others.map(|c| clause(analysis, c)).collect();
     let is_demand = !place.candidates.is_empty();
-    let misses = |c: &Candidate| c.configuration == run || c.meets == Meets::No;
-    let is_only = place.candidates.len() > 1 && place.candidates.iter().all(misses);
     let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
+    let is_only = is_only(&judged, run);
     let claim = match (is_demand, is_only || place.has_cheapest()) {
         (true, true) => {
             let what = match is_only {

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, Candidate, DecidedBy, Meets, OverallCandidate, WorkloadAnswer, prices_decide};
 
-use super::judged::{Judged, the_cheapest, the_only_one};
+use super::judged::{Judged, is_only, the_cheapest, the_only_one};
 use super::{capacity, doubts, objective, places};
 use crate::figures::listed;
 
@@ -16,11 +16,11 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
         return "it meets the objective in every place".to_owned();
     };
     let others = || all.iter().filter(|one| one.configuration != run);
-    let is_only = all.len() > 1 && others().all(|one| one.meets == Meets::No);
     // Cheaper than what has no price is not known.
     let is_priced = |one: &OverallCandidate| one.meets != Meets::No && one.usd_per_month.is_some();
     let by_money = ours.usd_per_month.is_some() && others().any(is_priced);
     let judged: Vec<Judged<'_>> = all.iter().map(Into::into).collect();
+    let is_only = is_only(&judged, run);
     let bounds = bounds(analysis, true);
     let claim = match (is_only, by_money) {
         (true, _) => format!("{} that {bounds}", the_only_one(analysis, &judged)),

@@ -29,6 +29,11 @@ impl Judged<'_> {
     }
 }
 
+/// Whether there are others, all of which miss what is asked.
+pub fn is_only(judged: &[Judged<'_>], run: &str) -> bool {
+    judged.len() > 1 && judged.iter().all(|one| one.name == run || one.meets == Meets::No)
+}
+
 /// Whether each configuration was held against what is asked, and has a price where that matters.
 pub fn all_judged(analysis: &Analysis, judged: &[Judged<'_>], by_money: bool) -> bool {
     let is_it = |one: &Judged<'_>, name: &str| one.name == name && (!by_money || one.is_known());

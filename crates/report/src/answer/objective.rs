@@ -5,7 +5,7 @@ use analysis::{
     Withheld, WorkloadAnswer, each_once,
 };
 
-use super::judged::{Judged, all_judged, the_cheapest, the_only_one};
+use super::judged::{Judged, all_judged, is_only, the_cheapest, the_only_one};
 use super::{doubts, places};
 use crate::figures::{given, given_percent, listed, ms, number, percent, when};
 use crate::labels;
@@ -160,9 +160,9 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
         return ("it meets the objective".to_owned(), String::new());
     };
     let others: Vec<&Candidate> = place.candidates.iter().filter(|c| c.configuration != run).collect();
-    let is_only = !others.is_empty() && others.iter().all(|c| c.meets == Meets::No);
     let by_value = is_by_value(place);
     let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
+    let is_only = is_only(&judged, run);
     let bounds = bounds_here(analysis, place, !by_value);
     let money = when(place.by_money, || " for its money".to_owned());
     let claim = match (is_only, by_value) {

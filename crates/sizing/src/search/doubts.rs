@@ -11,6 +11,27 @@ const CARRIES: f64 = 2.0;
 /// The same for the data of a node: SSTables read and bytes compacted grow with its logarithm only (practice).
 const DATA_CARRIES: f64 = 10.0;
 
+/// A value of a proposal, held against what was measured.
+struct Held {
+    value: Doubt,
+    /// It lies within what was measured, or counts as the same.
+    is_measured: bool,
+    /// It lies no further outside than this factor.
+    is_carried: bool,
+    allowed_factor: f64,
+}
+
+impl Held {
+    fn doubt(self) -> Option<Doubt> {
+        (!self.is_carried).then_some(self.value)
+    }
+
+    fn extrapolated(self) -> Option<Remark> {
+        let remark = Remark::Extrapolated { value: self.value, allowed_factor: self.allowed_factor };
+        (self.is_carried && !self.is_measured).then_some(remark)
+    }
+}
+
 impl Search<'_> {
     /// Whether mix, ratio of memory to data and vCPUs lie between what was measured.
     pub(super) fn is_between(&self, instance: &InstanceType, loaded: &Loaded) -> bool {
@@ -18,6 +39,26 @@ impl Search<'_> {
             && self.facts.cache_share.holds(loaded.cache_share, 1.0 + SAME_CACHE)
             && self.facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES)
             && self.facts.vcpus.holds(f64::from(instance.vcpus), 1.0)
+    }
+
+    /// Page cache, data of a node and vCPUs.
+    fn held(&self, found: &Found<'_>) -> [Held; 3] {
+        let (loaded, facts, vcpus) = (&found.loaded, &self.facts, found.instance.vcpus);
+        let (share, bytes, same) = (loaded.cache_share, loaded.data_bytes, 1.0 + SAME_CACHE);
+        let held = |measured: Range, value: f64, same: f64, allowed_factor: f64, shown: Doubt| Held {
+            value: shown,
+            is_measured: measured.holds(value, same),
+            is_carried: measured.holds(value, allowed_factor),
+            allowed_factor,
+        };
+        let cache = Doubt::CacheShare { share, measured: facts.cache_share };
+        let data = Doubt::DataPerNode { bytes, measured: facts.data_bytes_per_node };
+        let cpus = Doubt::Vcpus { vcpus, measured: facts.vcpus };
+        [
+            held(facts.cache_share, share, same, CARRIES, cache),
+            held(facts.data_bytes_per_node, bytes, same, DATA_CARRIES, data),
+            held(facts.vcpus, f64::from(vcpus), 1.0, CARRIES, cpus),
+        ]
     }
 
     fn is_mix_measured(&self) -> bool {
@@ -46,41 +87,21 @@ impl Search<'_> {
         if !facts.demand.misses_measured && loaded.work.hit_ratio < 1.0 {
             doubts.push(Doubt::NoDeviceReads);
         }
-        if !facts.cache_share.holds(loaded.cache_share, CARRIES) {
-            doubts.push(Doubt::CacheShare { share: loaded.cache_share, measured: facts.cache_share });
-        }
-        if !facts.data_bytes_per_node.holds(loaded.data_bytes, DATA_CARRIES) {
-            doubts.push(Doubt::DataPerNode { bytes: loaded.data_bytes, measured: facts.data_bytes_per_node });
-        }
+        let [cache, data, vcpus] = self.held(found);
+        doubts.extend(cache.doubt().into_iter().chain(data.doubt()));
         if self.cpus.is_none() && self.cpus_worth(&found.instance.name).is_none() {
             doubts.push(Doubt::CpuSpeed);
         }
-        if !facts.vcpus.holds(f64::from(found.instance.vcpus), CARRIES) {
-            doubts.push(Doubt::Vcpus { vcpus: found.instance.vcpus, measured: facts.vcpus });
-        }
+        doubts.extend(vcpus.doubt());
         doubts
     }
 
-    /// What lies beyond the evidence, and not so far that it is a doubt. A measured cluster lies inside, and so does
-    /// what counts as the same.
+    /// What lies outside the measured range, and not so far that it is a doubt. A measured cluster lies inside, and so
+    /// does what counts as the same.
     pub(super) fn extrapolated(&self, found: &Found<'_>) -> Vec<Remark> {
         if found.label == Label::Measured {
             return Vec::new();
         }
-        let (loaded, facts, vcpus) = (&found.loaded, &self.facts, found.instance.vcpus);
-        let (share, bytes, same) = (loaded.cache_share, loaded.data_bytes, 1.0 + SAME_CACHE);
-        let beyond = |measured: Range, value: f64, same: f64, carries: f64, shown: Doubt| {
-            let is_beyond = !measured.holds(value, same) && measured.holds(value, carries);
-            is_beyond.then_some(Remark::Extrapolated { value: shown, allowed_factor: carries })
-        };
-        let cache = Doubt::CacheShare { share, measured: facts.cache_share };
-        let data = Doubt::DataPerNode { bytes, measured: facts.data_bytes_per_node };
-        let cpus = Doubt::Vcpus { vcpus, measured: facts.vcpus };
-        let all = [
-            beyond(facts.cache_share, share, same, CARRIES, cache),
-            beyond(facts.data_bytes_per_node, bytes, same, DATA_CARRIES, data),
-            beyond(facts.vcpus, f64::from(vcpus), 1.0, CARRIES, cpus),
-        ];
-        all.into_iter().flatten().collect()
+        self.held(found).into_iter().filter_map(Held::extrapolated).collect()
     }
 }

@@ -156,11 +156,7 @@ fn refused(by_hand: &ByHand<'_>, error: ExistingError) -> Failure {
         }
         ExistingError::Replication { .. } | ExistingError::Statement { .. } | ExistingError::Runtime(_) => None,
     };
-    let failure = Failure::work(error);
-    match help {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
+    Failure { help, ..Failure::work(error) }
 }
 
 fn line(second: &Second) -> String {
