@@ -9,7 +9,7 @@ use workload::skew::{Fitted, Law};
 
 use crate::judged::Profile;
 use crate::log::LogUse;
-use crate::own_file::{left_out, own_draft};
+use crate::own_file::{left_out, own_draft, shortened};
 use crate::reading::CountedBy;
 use crate::verdict::Withheld;
 use crate::workload::{Hour, NodeUse, Rates, TableUse};
@@ -20,8 +20,6 @@ const MOST_OF_A_SIDE: usize = 2;
 const IN_FLIGHT: u32 = 64;
 /// So many tables, and statements, are named, those that are used most.
 const MOST_TABLES: usize = 20;
-/// So much of a statement is shown.
-const MOST_CHARACTERS: usize = 200;
 /// Most fields of a record, and most bytes of one, that an experiment takes.
 const MOST_FIELDS: u32 = 1_000;
 const MOST_FIELD_BYTES: f64 = 1_048_576.0;
@@ -358,11 +356,8 @@ fn of_statements(source: &str, calls_per_s: &BTreeMap<String, f64>) -> Vec<Strin
     let mut calls: Vec<(&String, f64)> = calls_per_s.iter().map(|(text, rate)| (text, *rate)).collect();
     calls.retain(|(_, rate)| *rate > 0.0);
     calls.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let each = calls.iter().take(MOST_TABLES).map(|(text, rate)| {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text: String = text.chars().take(MOST_CHARACTERS).collect();
-        format!("* {rate:.1} a second: {text}")
-    });
+    let each = calls.iter().take(MOST_TABLES);
+    let each = each.map(|(text, rate)| format!("* {rate:.1} a second: {}", shortened(text)));
     let mut lines: Vec<String> = each.collect();
     if !lines.is_empty() {
         lines.insert(0, format!("Statements that are called most, as {source} has them:"));

@@ -4,7 +4,7 @@
 //! ```text
 //! CQL, SQL: NodeSeen, Cluster  --workload-->  Workload   rates by table and node, from differences of counters
 //! SSH: HostSeen                --device--->   DeviceUse  seconds, minutes, time at the limit
-//! a log: LogSeen               --keys----->   LogUse     which partitions are asked for how often
+//! a log: LogSeen               --log------>   LogUse     how often each partition is asked for, by which statements
 //! CQL, SSH and what is bought  --verdict-->   Verdict    what was asked for, what is withheld and why, what costs less
 //! all of it                    --file----->   Draft      an experiment file, each figure with where it comes from
 //!                              --own_file->              and the file of statements that it names, of a log
@@ -42,7 +42,7 @@ pub use flow::Flow;
 pub use judged::{Observation, OwnLoad, Profile, judge};
 pub use keys::{PartitionsAsked, TableKeys};
 pub use log::{LogSeen, LogUse};
-pub use logged::{LeftOut, NEARLY_ALL, OwnStatement, OwnUse, StatementSeen};
+pub use logged::{LeftOut, OwnStatement, OwnUse, StatementSeen};
 pub use own_tables::OwnTable;
 pub use reading::{
     CacheCounts, Cluster, ColumnKind, ColumnSchema, CountedBy, NodeReading, NodeSeen, NotRead, Operations, TableName,

@@ -56,10 +56,7 @@ impl LogUse {
 pub(crate) fn log_use(log: &LogSeen, used: &[TableUse], cluster: &Cluster, nodes: &[NodeSeen]) -> LogUse {
     let tables = table_keys(&log.tables, used, cluster, nodes);
     let names = |one: &StatementSeen, table: &String| {
-        let is_it = |known: &TableName| {
-            known.table == *table && one.keyspace.as_ref().is_none_or(|keyspace| known.keyspace == *keyspace)
-        };
-        cluster.tables.iter().any(|known| is_it(&known.name))
+        cluster.tables.iter().any(|known| known.name.is_meant(one.keyspace.as_ref(), table))
     };
     // A text of several levels is one.
     let mut calls: BTreeMap<&String, u64> = BTreeMap::new();

@@ -11,7 +11,7 @@ use crate::reading::{Cluster, ColumnKind, ColumnSchema, TableSchema, TypeSchema}
 use crate::values::{ValuesSeen, median};
 
 /// With less of the requests a file says first that it is not all of them.
-pub const NEARLY_ALL: f64 = 0.95;
+const NEARLY_ALL: f64 = 0.95;
 /// Rows from the lower to the upper end of a range: an assumption, since a log has no rows.
 const RANGE_ROWS: u64 = 10;
 /// Keys of a list of `IN ?` that an experiment takes.
@@ -188,18 +188,14 @@ pub(crate) fn own_use(seen: &[StatementSeen], cluster: &Cluster) -> OwnUse {
 
 /// How a statement is asked by a file.
 struct Fit {
-    name: String,
+    statement: OwnStatement,
     /// Its tables, by their places.
     tables: Vec<usize>,
-    serial: Option<SerialConsistency>,
-    data: StatementData,
-    has_rows_of_one_partition: bool,
 }
 
 impl OwnUse {
     fn take(&mut self, (one, logged): (&StatementSeen, &Logged), fit: Fit, cluster: &Cluster) {
-        let Fit { name, tables, serial, data, has_rows_of_one_partition } = fit;
-        for place in tables {
+        for place in fit.tables {
             let columns = self.tables.entry(place).or_default();
             for (marker, values) in logged.markers.iter().zip(&one.values) {
                 if let MarkerOf::Column { name, .. } = &marker.of
@@ -209,23 +205,12 @@ impl OwnUse {
                 }
             }
         }
-        let (text, consistency) = (logged.text.clone(), one.consistency.clone());
-        let (requests, operations) = (one.requests, one.operations);
-        self.statements.push(OwnStatement {
-            name,
-            text,
-            consistency,
-            serial,
-            requests,
-            operations,
-            data,
-            has_rows_of_one_partition,
-        });
+        self.statements.push(fit.statement);
     }
 }
 
 /// A statement beside those that the file has already, by a name that none of them has.
-fn named(fit: Fit, own: &OwnUse, cluster: &Cluster) -> Result<Fit, String> {
+fn named(mut fit: Fit, own: &OwnUse, cluster: &Cluster) -> Result<Fit, String> {
     if own.statements.len() == MOST_STATEMENTS {
         return Err(format!("a file has {MOST_STATEMENTS} statements at the most, and others are asked more often"));
     }
@@ -237,18 +222,18 @@ fn named(fit: Fit, own: &OwnUse, cluster: &Cluster) -> Result<Fit, String> {
         }
     }
     let is_free = |name: &String| own.statements.iter().all(|other| other.name != *name);
-    let numbered = (2..).map(|number| format!("{}_{number}", fit.name));
-    let name = std::iter::once(fit.name.clone()).chain(numbered).find(is_free).unwrap_or_default();
-    Ok(Fit { name, ..fit })
+    let name = &fit.statement.name;
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let free = std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or_default();
+    fit.statement.name = free;
+    Ok(fit)
 }
 
 /// How a statement can be asked by a file; or why it cannot.
 fn fits(one: &StatementSeen, cluster: &Cluster) -> Result<Fit, String> {
     let logged = one.logged.as_ref().map_err(|not| not.why.clone())?;
     let serial = one.serial.as_deref().filter(|_| logged.effect == Effect::Conditional);
-    let serial = serial.and_then(|level| {
-        [SerialConsistency::Serial, SerialConsistency::LocalSerial].into_iter().find(|known| known.name() == level)
-    });
+    let serial = serial.and_then(|level| SerialConsistency::ALL.into_iter().find(|known| known.name() == level));
     level(one, logged.effect)?;
     let place = |name: &String| place(cluster, one.keyspace.as_ref(), name);
     let tables: Vec<usize> = logged.tables.iter().map(place).collect::<Result<_, _>>()?;
@@ -266,10 +251,20 @@ fn fits(one: &StatementSeen, cluster: &Cluster) -> Result<Fit, String> {
         asked(&marker.of, (table, given), logged, &mut data)?;
     }
     let directive = format!("-- statement {} weight 1\n{};", logged.name, logged.text);
-    match Script::parse(&directive, &[]) {
-        Ok(_) => Ok(Fit { name: logged.name.clone(), tables, serial, data, has_rows_of_one_partition }),
-        Err(mistakes) => Err(mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("; ")),
+    if let Err(mistakes) = Script::parse(&directive, &[]) {
+        return Err(mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("; "));
     }
+    let statement = OwnStatement {
+        name: logged.name.clone(),
+        text: logged.text.clone(),
+        consistency: one.consistency.clone(),
+        serial,
+        requests: one.requests,
+        operations: one.operations,
+        data,
+        has_rows_of_one_partition,
+    };
+    Ok(Fit { statement, tables })
 }
 
 /// Refuses a level that one node cannot keep, or that no statement of a file has.
@@ -288,10 +283,7 @@ fn level(one: &StatementSeen, effect: Effect) -> Result<(), String> {
 
 /// The place of a table that can be made again.
 fn place(cluster: &Cluster, keyspace: Option<&String>, name: &str) -> Result<usize, String> {
-    let is_it = |table: &TableSchema| {
-        table.name.table == name && keyspace.is_none_or(|keyspace| table.name.keyspace == *keyspace)
-    };
-    let mut found = cluster.tables.iter().enumerate().filter(|(_, table)| is_it(table));
+    let mut found = cluster.tables.iter().enumerate().filter(|(_, table)| table.name.is_meant(keyspace, name));
     let (place, table) = match (found.next(), found.next()) {
         (Some(found), None) => found,
         (Some(_), Some(_)) => return Err(format!("{name} is a table of several keyspaces, and the log has none")),

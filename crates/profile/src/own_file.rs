@@ -38,8 +38,8 @@ fn text(log: &LogUse) -> String {
         log.path
     ));
     text += &comment(
-        "A weight is how often a statement was asked. Of somebody's values it has none: ? stands for those that \
-         stood in a text.",
+        "A weight is how often a statement was asked. No value of the log is kept but numbers after LIMIT and TTL: ? \
+         stands for every other one.",
     );
     text.extend(left_out(own).iter().map(|line| comment(line)));
     for create in log.own_types.iter().chain(log.own_tables.iter().map(|table| &table.create)) {
@@ -69,15 +69,21 @@ pub(crate) fn left_out(own: &OwnUse) -> Vec<String> {
     }
     let mut lines = vec!["Not among the statements, with their share of the requests:".to_owned()];
     let all = own.requests() as f64;
-    lines.extend(own.left_out.iter().take(MOST_LEFT_OUT).map(|one| {
-        let what: String = one.what.split_whitespace().collect::<Vec<_>>().join(" ");
-        let what: String = what.chars().take(MOST_CHARACTERS).collect();
-        format!("* {:.2} %: {what}: {}", one.requests as f64 / all * 100.0, one.why)
-    }));
+    lines.extend(
+        own.left_out
+            .iter()
+            .take(MOST_LEFT_OUT)
+            .map(|one| format!("* {:.2} %: {}: {}", one.requests as f64 / all * 100.0, shortened(&one.what), one.why)),
+    );
     if let Some(more) = own.left_out.len().checked_sub(MOST_LEFT_OUT).filter(|more| *more > 0) {
         lines.push(format!("* {more} more"));
     }
     lines
+}
+
+/// A statement on one line, no longer than a comment shows of it.
+pub(crate) fn shortened(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST_CHARACTERS).collect()
 }
 
 /// A line that stays one. None begins with `statement`, which would make it a directive.

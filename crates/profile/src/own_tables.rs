@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use experiment::Distribution;
 use serde::Serialize;
-use statements::{Generator, Population, Size, TableData, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES, quoted};
+use statements::{
+    Generator, MOST_ELEMENTS, Population, Size, TableData, USUAL_ELEMENTS, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES,
+    quoted,
+};
 
 use crate::keys::TableKeys;
 use crate::logged::{OwnUse, own_type, words};
@@ -15,8 +18,6 @@ use crate::workload::TableUse;
 
 /// Bytes of a row that are no text, as an experiment reckons with them.
 const OTHER_BYTES: f64 = 64.0;
-/// Elements of a collection of which nothing was seen, as they are usually made.
-const ELEMENTS: f64 = 5.0;
 /// Bytes of a value within a collection, tuple or type, with its length before it; and of one within a vector.
 const WITHIN_BYTES: f64 = USUAL_TEXT_WITHIN_BYTES as f64 + 4.0;
 const OF_VECTOR_BYTES: f64 = 4.0;
@@ -24,8 +25,6 @@ const OF_VECTOR_BYTES: f64 = 4.0;
 const MOST_ROWS: f64 = 100_000.0;
 /// Texts of a key have to be at least so long: by these bytes they differ.
 const LEAST_KEY_BYTES: u32 = 16;
-/// Most elements of a collection that an experiment takes.
-const MOST_ELEMENTS: u32 = 65_535;
 /// Words that name nothing without quotes (Apache Cassandra 5.0, `reserved_keywords.txt` of its documentation).
 const RESERVED: [&str; 63] = [
     "add",
@@ -148,29 +147,24 @@ pub(crate) fn own_tables(own: &OwnUse, keys: &[TableKeys], used: &[TableUse], cl
 
 /// `CREATE TYPE` of each type that these tables need, those that others have in them first.
 pub(crate) fn own_types(own: &OwnUse, cluster: &Cluster) -> Vec<String> {
-    let of_words = |cql_type: &str| words(cql_type).filter_map(|word| own_type(cluster, word)).collect::<Vec<_>>();
-    let columns = own.tables.keys().flat_map(|place| &cluster.tables[*place].described);
-    let mut needed: Vec<&TypeSchema> = columns.flat_map(|column| of_words(&column.cql_type)).collect();
-    let mut at = 0;
-    while let Some(own) = needed.get(at) {
-        let within: Vec<&TypeSchema> = own.fields.iter().flat_map(|(_, cql_type)| of_words(cql_type)).collect();
-        let known = |other: &&TypeSchema| !needed.contains(other);
-        let more: Vec<&TypeSchema> = within.into_iter().filter(known).collect();
-        needed.extend(more);
-        at += 1;
+    let mut needed = Vec::new();
+    for column in own.tables.keys().flat_map(|place| &cluster.tables[*place].described) {
+        need_types(&column.cql_type, cluster, &mut needed);
     }
-    let mut ordered: Vec<String> = Vec::new();
-    while !needed.is_empty() {
-        let waits = |own: &&TypeSchema| {
-            let mut within = own.fields.iter().flat_map(|(_, cql_type)| of_words(cql_type));
-            within.any(|other| needed.contains(&other))
-        };
-        // No server has types that need each other.
-        let next = *needed.iter().find(|own| !waits(own)).unwrap_or(&needed[0]);
-        needed.retain(|other| *other != next);
-        ordered.push(create_type(next));
+    needed.into_iter().map(create_type).collect()
+}
+
+/// Adds the users' types that are within a type, each after those that it needs. (No server has types that need each
+/// other.)
+fn need_types<'a>(cql_type: &str, cluster: &'a Cluster, needed: &mut Vec<&'a TypeSchema>) {
+    for own in words(cql_type).filter_map(|word| own_type(cluster, word)) {
+        if !needed.contains(&own) {
+            for (_, within) in &own.fields {
+                need_types(within, cluster, needed);
+            }
+            needed.push(own);
+        }
     }
-    ordered
 }
 
 /// Partitions that one node has.
@@ -227,7 +221,7 @@ fn usual_bytes(cql_type: &str, cluster: &Cluster) -> f64 {
     for word in words(cql_type) {
         match (word, word.parse::<u32>(), own_type(cluster, word)) {
             ("frozen" | "tuple" | "vector", ..) => {}
-            ("list" | "map" | "set", ..) => times *= ELEMENTS,
+            ("list" | "map" | "set", ..) => times *= USUAL_ELEMENTS as f64,
             (_, Ok(dimensions), _) => times *= f64::from(dimensions),
             (.., Some(own)) => within += own.fields.iter().map(|(_, of)| usual_bytes(of, cluster)).sum::<f64>(),
             _ => within += if is_vector { OF_VECTOR_BYTES } else { WITHIN_BYTES },
@@ -246,7 +240,8 @@ fn rows(schema: &TableSchema, row_bytes: f64, mean_partition_bytes: Option<f64>)
     };
     let most = MOST_ROWS.min(room(schema, |kind| matches!(kind, ColumnKind::Clustering(_))) as f64);
     let rows = (bytes / row_bytes).round().clamp(1.0, most);
-    let words = format!("Rows are {bytes:.0} bytes in the mean partition by {row_bytes:.0} of a row: an estimate.");
+    let words =
+        format!("Rows are an estimate: {bytes:.0} bytes of the mean partition, by {row_bytes:.0} bytes of a row.");
     (rows as u64, Some(words))
 }
 
@@ -277,7 +272,7 @@ fn generator(column: &ColumnSchema, seen: &ValuesSeen) -> Option<Generator> {
         let is_short = column.is_key() && seen.bytes.keys().any(|bytes| *bytes < LEAST_KEY_BYTES);
         return size(&seen.bytes).filter(|_| !is_short).map(text);
     }
-    let has_room = seen.numbers.keys().all(|elements| *elements <= MOST_ELEMENTS);
+    let has_room = seen.numbers.keys().all(|elements| u64::from(*elements) <= MOST_ELEMENTS);
     if !column.is_collection() || column.is_key() || !has_room {
         return None;
     }

@@ -27,6 +27,13 @@ pub struct TableName {
     pub table: String,
 }
 
+impl TableName {
+    /// Whether a statement means it by this name; `keyspace`: that of the statement, where it is known.
+    pub fn is_meant(&self, keyspace: Option<&String>, table: &str) -> bool {
+        self.table == table && keyspace.is_none_or(|keyspace| self.keyspace == *keyspace)
+    }
+}
+
 impl fmt::Display for TableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.keyspace, self.table)
@@ -180,7 +187,7 @@ pub struct ColumnSchema {
     pub cql_type: String,
     /// What it is for.
     pub kind: ColumnKind,
-    /// Whether rows go down by it.
+    /// Whether rows are in descending order of it.
     pub is_descending: bool,
 }
 
@@ -205,7 +212,7 @@ pub struct TableSchema {
     pub compressor: Option<String>,
     /// All of its columns, in the order of [`ColumnKind`]; of PostgreSQL they are not read.
     pub described: Vec<ColumnSchema>,
-    /// Its options of compaction and compression, by the names of both.
+    /// Its options of compaction and compression: by option, then by key.
     pub options: BTreeMap<String, BTreeMap<String, String>>,
     /// Copies that all data centres together keep of it; `None`: not read.
     pub copies: Option<u32>,

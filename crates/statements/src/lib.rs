@@ -57,10 +57,10 @@ mod stress;
 mod values;
 
 pub use cql::{Column, CqlType, Marker, Table, quoted};
-pub use data::{At, Data, Generator, Population, RowChoice, Size, StatementData, TableData, Unfit};
+pub use data::{At, Data, Generator, MOST_ELEMENTS, Population, RowChoice, Size, StatementData, TableData, Unfit};
 pub use mistake::Mistake;
 pub use requests::{Misfit, Request, Requests, Shared};
-pub use rows::{Load, Place, TableRows, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
+pub use rows::{Load, Place, TableRows, USUAL_ELEMENTS, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
 pub use script::{
     Agreement, Asked, Batch, Creates, Effect, IndexKind, Logged, LoggedMarker, MOST_STATEMENTS, MarkerOf, NotOwn,
     Recorded, SchemaStatement, Script, SerialConsistency, Sql, SqlMarker, SqlStep, Statement,

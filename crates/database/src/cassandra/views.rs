@@ -309,20 +309,21 @@ fn schema(tables: &[ViewRow], columns: &[ViewRow], copies: &BTreeMap<String, u32
         let is_partition_key = |column: &&ColumnSchema| matches!(column.kind, ColumnKind::PartitionKey(_));
         let key: Vec<String> = described.iter().filter(is_partition_key).map(|column| column.name.clone()).collect();
         let of_key = described.iter().filter(|column| column.is_key()).count();
-        let class = |of: &str| {
-            let class = entry(row, of, "class")?;
-            Some(class.rsplit('.').next()?.to_owned())
-        };
-        let options = ["compaction", "compression"].map(|option| (option.to_owned(), entries(row, option)));
+        let (compaction, compression) = (entries(row, "compaction"), entries(row, "compression"));
+        let class = |of: &BTreeMap<String, String>| Some(of.get("class")?.rsplit('.').next()?.to_owned());
         Some(TableSchema {
             partition_key: key.len() as u32,
             clustering: (of_key - key.len()) as u32,
             columns: (described.len() - of_key) as u32,
             key,
-            compaction: class("compaction"),
-            chunk_kib: entry(row, "compression", "chunk_length_in_kb").and_then(|kib| kib.parse().ok()),
-            compressor: class("compression"),
-            options: options.into_iter().filter(|(_, entries)| !entries.is_empty()).collect(),
+            compaction: class(&compaction),
+            chunk_kib: compression.get("chunk_length_in_kb").and_then(|kib| kib.parse().ok()),
+            compressor: class(&compression),
+            options: [("compaction", compaction), ("compression", compression)]
+                .into_iter()
+                .filter(|(_, entries)| !entries.is_empty())
+                .map(|(option, entries)| (option.to_owned(), entries))
+                .collect(),
             copies: copies.get(&name.keyspace).copied(),
             described,
             name,
@@ -343,13 +344,6 @@ fn entries(row: &ViewRow, column: &str) -> BTreeMap<String, String> {
     let map = row.get(column).and_then(|value| value.as_map()).map(Vec::as_slice).unwrap_or_default();
     let one = |(key, value): &(CqlValue, CqlValue)| Some((key.as_text()?.clone(), value.as_text()?.clone()));
     map.iter().filter_map(one).collect()
-}
-
-/// An entry of a column that is a map of texts.
-fn entry<'a>(row: &'a ViewRow, column: &str, key: &str) -> Option<&'a str> {
-    let map = row.get(column)?.as_map()?;
-    let (_, value) = map.iter().find(|(name, _)| name.as_text().is_some_and(|name| name == key))?;
-    value.as_text().map(String::as_str)
 }
 
 /// A number of any kind; one that is not finite is none.

@@ -23,10 +23,7 @@ impl OfTable {
     fn all(recorded: &query_log::RecordedStatement, tables: &[TableSchema]) -> Vec<Self> {
         let one = |asked: Asked| {
             let keyspace = asked.keyspace.as_ref().or(recorded.keyspace.as_ref());
-            let is_of = |table: &TableSchema| {
-                table.name.table == asked.table && keyspace.is_none_or(|keyspace| table.name.keyspace == *keyspace)
-            };
-            let table = tables.iter().position(is_of)?;
+            let table = tables.iter().position(|table| table.name.is_meant(keyspace, &asked.table))?;
             let markers = asked.markers_of(&tables[table].key);
             Some(Self { table, reads: asked.reads, markers })
         };

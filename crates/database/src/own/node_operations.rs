@@ -29,10 +29,7 @@ impl KeysAsked {
     pub(super) fn of(logged: &Logged, keyspace: Option<&String>, tables: &[TableSchema]) -> Self {
         let mut keys = Vec::new();
         for (part, table) in logged.parts.iter().enumerate() {
-            let is_of = |known: &TableSchema| {
-                known.name.table == *table && keyspace.is_none_or(|keyspace| known.name.keyspace == *keyspace)
-            };
-            let Some(place) = tables.iter().position(is_of) else { continue };
+            let Some(place) = tables.iter().position(|known| known.name.is_meant(keyspace, table)) else { continue };
             let of_part = of_part(logged, part, &tables[place].key);
             keys.extend(of_part.into_iter().map(|key| (place, key)));
         }

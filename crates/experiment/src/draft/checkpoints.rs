@@ -4,7 +4,7 @@ use product::CheckpointRules;
 
 use crate::ordered::quoted;
 
-/// So many has a trial: with less than two in its window it was not at rest (measured: docs/postgresql.md).
+/// So many has a trial: with fewer than two in its window it was not at rest (measured: docs/postgresql.md).
 const OF_A_TRIAL: f64 = 4.0;
 
 /// Seconds from one to the next (ours: half as long again as the least).
@@ -14,7 +14,7 @@ fn interval_s(rules: &CheckpointRules) -> f64 {
 
 /// `duration_s`, and why.
 pub(super) fn duration(rules: &CheckpointRules) -> (f64, String) {
-    (OF_A_TRIAL * interval_s(rules), format!("{OF_A_TRIAL} checkpoints: with less than two a trial is not at rest"))
+    (OF_A_TRIAL * interval_s(rules), format!("{OF_A_TRIAL} checkpoints: with fewer than two a trial is not at rest"))
 }
 
 /// The settings of a configuration: where checkpoints are minutes apart none would fall into a trial.

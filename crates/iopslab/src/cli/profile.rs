@@ -4,7 +4,7 @@
 mod args;
 mod nodes;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub fn run(args: &ProfileArgs, format: Format) -> Result<(), Failure> {
         init::is_free(out, args.force)?;
         // Where a log shows statements they are written beside it.
         if args.query_log.is_some() {
-            let own = beside(out, &format!("{}.cql", init::name(out)));
+            let own = out.with_file_name(format!("{}.cql", init::name(out)));
             if own == *out {
                 let message = format!("{} is what the file of statements beside it would be called", out.display());
                 return Err(Failure::input(message).help("end --out with .toml"));
@@ -198,7 +198,7 @@ fn write(catalog: &Catalog, profile: &Profile, out: &Path, force: bool) -> Resul
     let (text, _) = init::read_back(catalog, &draft, &[])?;
     let mut with = String::new();
     if let Some(own) = &draft.own {
-        let file = beside(out, &own.file);
+        let file = out.with_file_name(&own.file);
         init::write(&file, force, &own.text)?;
         with = format!(" with {}", file.display());
     }
@@ -206,11 +206,6 @@ fn write(catalog: &Catalog, profile: &Profile, out: &Path, force: bool) -> Resul
     let out = out.display();
     eprintln!("wrote {out}{with}; next: iopslab plan {out}, then iopslab run {out}");
     Ok(())
-}
-
-/// A file beside another one.
-fn beside(out: &Path, name: &str) -> PathBuf {
-    out.with_file_name(name)
 }
 
 impl ProfileArgs {

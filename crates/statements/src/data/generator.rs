@@ -125,7 +125,7 @@ impl Generator {
 /// write (`max_mutation_size` of its `cassandra.yaml`).
 const MOST_BYTES: u64 = 16 << 20;
 /// Most elements of a collection; ours: a slip of the pen should not fill the memory.
-const MOST_ELEMENTS: u64 = 65_535;
+pub const MOST_ELEMENTS: u64 = 65_535;
 
 fn bounded(size: &Size, most: u64, of: &str) -> Option<String> {
     let greatest = size.max();

@@ -6,7 +6,7 @@ mod size;
 mod unfit;
 mod weighted;
 
-pub use generator::Generator;
+pub use generator::{Generator, MOST_ELEMENTS};
 pub use size::Size;
 pub(crate) use size::Sizes;
 pub use unfit::{At, Unfit};

@@ -19,8 +19,8 @@ pub(crate) enum Role {
 pub const USUAL_TEXT_BYTES: u64 = 100;
 /// Within a collection, tuple or type fewer.
 pub const USUAL_TEXT_WITHIN_BYTES: u64 = 16;
-/// Elements of a collection that nobody stated.
-const ELEMENTS: u64 = 5;
+/// Elements of a collection of which nothing is stated.
+pub const USUAL_ELEMENTS: u64 = 5;
 /// 2025-01-01 00:00 UTC: where times begin that nobody stated.
 const START_MS: i64 = 1_735_689_600_000;
 /// A second from row to row.
@@ -170,7 +170,7 @@ fn usual_key(cql_type: &CqlType, role: Role) -> Maker {
 fn usual_of(cql_type: &CqlType, text: u64) -> Maker {
     let numbers =
         |whole: Whole, min: i64, numbers: u64| Maker::Whole { whole, numbers: Numbers::Uniform { min, numbers } };
-    let size = || Sizes::new(&Size::fixed(ELEMENTS));
+    let size = || Sizes::new(&Size::fixed(USUAL_ELEMENTS));
     match cql_type {
         CqlType::Ascii | CqlType::Blob | CqlType::Text => {
             Maker::Bytes { length: Sizes::new(&Size::fixed(text)), compressibility: 0.0 }

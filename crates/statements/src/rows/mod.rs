@@ -10,7 +10,7 @@ mod texts;
 mod unique;
 
 pub(crate) use compile::{Role, usual};
-pub use compile::{USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
+pub use compile::{USUAL_ELEMENTS, USUAL_TEXT_BYTES, USUAL_TEXT_WITHIN_BYTES};
 pub use load::Load;
 pub(crate) use maker::{Cell, Maker};
 pub use table::{Place, TableRows};

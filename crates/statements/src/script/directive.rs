@@ -26,7 +26,8 @@ pub enum SerialConsistency {
 }
 
 impl SerialConsistency {
-    const ALL: [Self; 2] = [Self::Serial, Self::LocalSerial];
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Serial, Self::LocalSerial];
 
     /// The word that it is stated by.
     pub const fn name(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Statements of a log, as a file of statements can have them: without keyspace, comments and values, and with what
 //! each marker is of. Which columns a table has, and of which types, is not known here.
 
-use super::asked::{inserted, markers};
+use super::asked::{Asked, inserted, markers};
 use super::literals::without_values;
 use super::recorded::Recorded;
 use super::slots::{Clause, Operator, Slot};
@@ -147,7 +147,7 @@ impl Logged {
         }
         let of_markers = of_markers(&tokens, &plain.slots)
             .ok_or_else(|| refused("what one of its values is of does not follow from its text".to_owned()))?;
-        let parts = of_parts(&tokens);
+        let parts: Vec<String> = Asked::of(&text).into_iter().map(|asked| asked.table).collect();
         let marker = |((of, slot), value): ((MarkerOf, &Slot), Option<usize>)| LoggedMarker {
             of,
             table: parts.get(slot.part as usize).cloned().unwrap_or_default(),
@@ -196,22 +196,6 @@ fn own_function(tokens: &[Token<'_>]) -> Option<String> {
         is_called && !is_table(*at) && !is_known(&tokens[*at])
     };
     (0..tokens.len()).find(is_own).map(|at| tokens[at].name())
-}
-
-/// The table of each statement of a batch; of another statement its own.
-fn of_parts(tokens: &[Token<'_>]) -> Vec<String> {
-    let mut tables: Vec<String> = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        if token.is_any(&["SELECT", "INSERT", "UPDATE", "DELETE"]) {
-            tables.push(String::new());
-        }
-        let named = tokens.get(at + 1).filter(|named| named.is_name());
-        let named = named.filter(|_| token.is_any(&["FROM", "INTO", "UPDATE"]));
-        if let (Some(named), Some(table)) = (named, tables.last_mut()) {
-            *table = named.name();
-        }
-    }
-    tables
 }
 
 /// What each marker is of; `None`: of one of them that is not known.
