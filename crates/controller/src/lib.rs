@@ -107,8 +107,8 @@ pub fn ended(directory: &RunDirectory, result: Result<(), Failure>, is_interrupt
     Ok(directory.journal(JournalEvent::RunDone)?)
 }
 
-/// Refuses a store of data sets that could not be used, or that lacks what machines of AWS, made anew for these batches,
-/// can have from nowhere else; asks no host.
+/// Refuses a store of data sets that could not be used, or that lacks what machines of AWS, made anew for these
+/// batches, can have from nowhere else; asks no host.
 pub fn check_store(job: &Job, batches: &[u32]) -> Result<(), command::Failure> {
     let Some(store) = Store::of(&job.plan)? else { return Ok(()) };
     store.check()?;

@@ -28,12 +28,13 @@ pub(crate) fn none_in_a_trial(experiment: &Experiment) -> Vec<Note> {
     let trial_s = experiment.load.shape.warmup_s + experiment.load.shape.duration_s;
     let late = |configuration: &Configuration| {
         let interval_s = (rules.interval_s)(&configuration.settings);
-        if matches!(database, Database::Existing(_)) {
-            return (interval_s > trial_s).then(|| none_known(&rules, product, configuration, (interval_s, trial_s)));
-        }
-        let log = stated_log_bytes(product, &configuration.settings, experiment.place.scale());
-        let log = log.unwrap_or(COMMITLOG_BYTES);
-        (interval_s > trial_s).then(|| none(&rules, configuration, log, (interval_s, trial_s)))
+        (interval_s > trial_s).then(|| match database {
+            Database::Existing(_) => none_known(&rules, product, configuration, (interval_s, trial_s)),
+            Database::Started(_) => {
+                let log = stated_log_bytes(product, &configuration.settings, experiment.place.scale());
+                none(&rules, configuration, log.unwrap_or(COMMITLOG_BYTES), (interval_s, trial_s))
+            }
+        })
     };
     experiment.configurations.iter().filter_map(late).collect()
 }

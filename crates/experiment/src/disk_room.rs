@@ -66,7 +66,7 @@ fn too_small(place: &Place, database: &Database, bytes: Option<f64>, all: &[Conf
         let volume = &configuration.data_volume;
         let is_sized = volume.kind != VolumeKind::Explicit && volume.size_bytes > 0;
         let data_bytes = bytes * configuration.placement.share_per_node();
-        let room_bytes = volume.size_bytes as f64 * f64::from(volume.count);
+        let room_bytes = volume.room_bytes();
         (is_sized && data_bytes > room_bytes * fill).then(|| DiskTooSmall {
             configuration: configuration.name.clone(),
             volume: volume.label.clone(),

@@ -285,6 +285,11 @@ impl ConfiguredVolume {
             limits_apart: false,
         }
     }
+
+    /// What all of its kind that a node has hold together, bytes.
+    pub fn room_bytes(&self) -> f64 {
+        self.size_bytes as f64 * f64::from(self.count)
+    }
 }
 
 /// Load levels and the shape of a trial.

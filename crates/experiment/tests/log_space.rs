@@ -3,7 +3,7 @@
 
 use experiment::setups;
 
-use crate::story::{accepted, each_refused, notes, with};
+use crate::story::{accepted, each_refused, notes, refused, with};
 
 const LOG_OF_50_GIB: &str = "commitlog_volume = { type = \"gp3\", size_gib = 50 }";
 /// What the configuration itself states, of full scale: what PostgreSQL has by itself.
@@ -64,6 +64,16 @@ fn a_volume_of_both_has_room_for_the_data_and_twice_the_log() {
     for (log, stated) in [("", "26GB"), (LOG_OF_50_GIB, "25GB")] {
         accepted(&of(log, stated, many));
     }
+}
+
+/// A run of some of the configurations leaves the lines of the others out of it.
+#[test]
+fn what_does_not_fit_is_shown_at_its_own_lines_whatever_else_is_left_out() {
+    let of = |line: &str| {
+        let text = text("", "max_wal_size = \"27GB\"", "").replace("records = 1000", "records = 250_000_000");
+        refused(&text.replacen("concurrency = [10]", &format!("concurrency = [10]\n{line}"), 1)).to_string()
+    };
+    assert_eq!(of("only = [\"a_set\"]"), of("# all"));
 }
 
 /// Else the smaller of two could be the larger one in a model.

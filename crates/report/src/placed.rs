@@ -18,7 +18,7 @@ pub fn of_plan(plan: &Plan) -> Option<String> {
     of_each(each)
 }
 
-/// Of a run; `None` where all configurations are single nodes without levels of their own.
+/// Of a run; `None` where all configurations are single nodes whose requests have the usual level, `one`.
 pub fn of_run(analysis: &Analysis) -> Option<String> {
     let configurations = &analysis.configurations;
     if configurations.iter().all(|configuration| configuration.consistency.is_none()) {

@@ -212,7 +212,7 @@ fn report(
     sites: &[AwsSite],
     mistakes: &mut Collector<'_>,
 ) {
-    let raws: Vec<&raw::Configuration> = only::with_raw(file, configurations).map(|(raw, _)| raw).collect();
+    let raws: Vec<_> = only::with_raw(file, configurations).map(|(raw, _)| raw).collect();
     for none in nowhere {
         let name = &raws[none.item].name;
         let why = none.why.iter();

@@ -2,6 +2,7 @@
 
 use product::Lack;
 
+use super::only;
 use crate::mistakes::Collector;
 use crate::{DISK_FILL, Experiment, Note, Sentence, VolumeKind, raw};
 
@@ -10,9 +11,8 @@ use crate::{DISK_FILL, Experiment, Note, Sentence, VolumeKind, raw};
 pub(super) fn check(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
     let Some(cluster) = experiment.place.existing() else { return };
     let is_compacted = !experiment.target.database.product().lacks(Lack::Compaction);
-    for configuration in &experiment.configurations {
+    for (raw, configuration) in only::with_raw(file, &experiment.configurations) {
         let name = &configuration.name;
-        let Some(raw) = file.configuration.iter().find(|raw| raw.name.as_str() == name.as_str()) else { continue };
         let hosts = configuration.hosts.as_ref().unwrap_or(&cluster.hosts).join(", ");
         let onto = match configuration.placement.nodes {
             1 => hosts,
@@ -31,7 +31,7 @@ pub(super) fn check(file: &raw::Experiment, experiment: &Experiment, mistakes: &
             mistakes.notes.push(Note::new("loaded_there", message, advice).with([("data_bytes", bytes)]));
             continue;
         }
-        let room = volume.size_bytes as f64 * f64::from(volume.count);
+        let room = volume.room_bytes();
         let words = format!("{loads}, and its disks ({}) have {}", volume.label, size(room));
         if bytes > room {
             let help = "load fewer records, or state the volume and the nodes that stand there";

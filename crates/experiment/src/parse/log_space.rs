@@ -3,7 +3,7 @@
 use catalog::{GIB, MIB};
 use product::CheckpointRules;
 
-use super::settings;
+use super::{only, settings};
 use crate::checkpoints::{COMMITLOG_BYTES, LOG_ROOM};
 use crate::mistakes::Collector;
 use crate::spanned::Spanned;
@@ -26,7 +26,7 @@ pub(super) fn check(
         Some(volume) => (volume, "the volume of its log"),
         None => (&configuration.data_volume, "its volume, which has the data too,"),
     };
-    let room = volume.size_bytes as f64 * f64::from(volume.count);
+    let room = volume.room_bytes();
     if bytes * LOG_ROOM > room {
         let [bytes, room, most] = [bytes, room, room / LOG_ROOM].map(|bytes| bytes / GIB);
         let message = format!(
@@ -50,11 +50,11 @@ pub(super) fn check(
 pub(super) fn beside_data(file: &raw::Experiment, experiment: &Experiment, mistakes: &mut Collector<'_>) {
     let rules = experiment.target.database.product().checkpoints;
     let (Some(rules), Some(data)) = (rules, experiment.full_bytes()) else { return };
-    for (raw, configuration) in file.configuration.iter().zip(&experiment.configurations) {
+    for (raw, configuration) in only::with_raw(file, &experiment.configurations) {
         let stated = (rules.log.bytes)(&configuration.settings);
         let Some(bytes) = stated.filter(|_| configuration.commitlog_volume.is_none()) else { continue };
         let volume = &configuration.data_volume;
-        let room = volume.size_bytes as f64 * f64::from(volume.count);
+        let room = volume.room_bytes();
         let data = data * configuration.placement.share_per_node();
         if bytes * LOG_ROOM + data > room {
             let (name, (_, key)) = (&configuration.name, rules.log.setting);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::mistakes::{Collector, choice};
+use crate::spanned::Spanned;
 use crate::{Configuration, Experiment, LeftOut, raw};
 
 /// Takes out what no cell is measured of. The cells have to be all that their configurations, workloads and load levels
@@ -69,10 +70,10 @@ pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes
 pub(super) fn with_raw<'f>(
     file: &'f raw::Experiment,
     kept: &'f [Configuration],
-) -> impl Iterator<Item = (&'f raw::Configuration, &'f Configuration)> {
+) -> impl Iterator<Item = (&'f Spanned<raw::Configuration>, &'f Configuration)> {
     kept.iter().filter_map(move |configuration| {
         let raw = file.configuration.iter().find(|raw| raw.name.as_str() == configuration.name)?;
-        Some((raw.get_ref(), configuration))
+        Some((raw, configuration))
     })
 }
 

@@ -43,16 +43,19 @@ pub fn copies(comparison: &Comparison) -> Option<String> {
         let path = line.split(": ").next().unwrap_or_default();
         path.split('.').any(|key| matches!(key, "consistency" | "replication_factor"))
     };
-    let found: Vec<&str> = comparison.differences.iter().filter(is_of_copies).map(String::as_str).collect();
-    let more = found.len().saturating_sub(FACTS_SHOWN);
-    let more = when(more > 0, || format!("; {more} more"));
+    let found: Vec<String> = comparison.differences.iter().filter(is_of_copies).cloned().collect();
     (!found.is_empty()).then(|| {
-        let shown: Vec<&str> = found.iter().copied().take(FACTS_SHOWN).collect();
-        format!(
-            "the runs differ in replicas kept or waited for, which is part of every change: {}{more}",
-            shown.join("; ")
-        )
+        format!("the runs differ in replicas kept or waited for, which is part of every change: {}", facts(&found))
     })
+}
+
+/// The first of these facts, and how many more there are.
+fn facts(all: &[String]) -> String {
+    let mut shown: Vec<String> = all.iter().take(FACTS_SHOWN).cloned().collect();
+    if all.len() > FACTS_SHOWN {
+        shown.push(format!("{} more", all.len() - FACTS_SHOWN));
+    }
+    shown.join("; ")
 }
 
 /// Of which cells something else was measured than their storage, in which run, and what; `None` where of none.
@@ -146,16 +149,10 @@ fn obstacle(obstacle: &Obstacle) -> String {
                  there is not shown"
             )
         }
-        Obstacle::DifferentHosts { facts } => {
-            let mut shown: Vec<String> = facts.iter().take(FACTS_SHOWN).cloned().collect();
-            if facts.len() > FACTS_SHOWN {
-                shown.push(format!("{} more", facts.len() - FACTS_SHOWN));
-            }
-            format!(
-                "the runs were made on different hosts, whose difference is part of every change: {}",
-                shown.join("; ")
-            )
-        }
+        Obstacle::DifferentHosts { facts: differing } => format!(
+            "the runs were made on different hosts, whose difference is part of every change: {}",
+            facts(differing)
+        ),
     }
 }
 

@@ -111,7 +111,7 @@ pub enum Note {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remark {
-    /// A value lies beyond what was measured, and no further than the evidence is taken to carry.
+    /// A value lies outside the measured range, within the factor that is allowed.
     Extrapolated {
         /// The value, and what was measured.
         value: Doubt,

@@ -96,8 +96,8 @@ impl Search<'_> {
         doubts
     }
 
-    /// What lies outside the measured range, and not so far that it is a doubt. A measured cluster lies inside, and so
-    /// does what counts as the same.
+    /// What lies outside the measured range, but not far enough to be a doubt: nothing of a measured cluster, and
+    /// nothing that counts as the same.
     pub(super) fn extrapolated(&self, found: &Found<'_>) -> Vec<Remark> {
         if found.label == Label::Measured {
             return Vec::new();

@@ -40,10 +40,8 @@ pub(super) fn target(
     let placement = like.placement;
     let data_bytes = plan.dataset.payload_bytes() as f64 * plan.data_scale();
     let on_disk = stats::median(observations.iter().map(|o| o.on_disk)).unwrap_or(1.0);
-    let room_of_node = |configuration: &Configuration| {
-        configuration.data_volume.size_bytes as f64 * f64::from(configuration.data_volume.count)
-    };
-    let least = plan.configurations.iter().map(room_of_node).fold(f64::INFINITY, f64::min);
+    let room_of_node = plan.configurations.iter().map(|configuration| configuration.data_volume.room_bytes());
+    let least = room_of_node.fold(f64::INFINITY, f64::min);
     let room = least * f64::from(placement.nodes);
     let held = data_bytes * f64::from(placement.replication_factor) * on_disk;
     Target {
