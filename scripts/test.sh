@@ -27,11 +27,22 @@ beside() {
 trap 'for job in "${jobs[@]}"; do kill -- -"$job" 2>/dev/null || true; done' EXIT
 
 status=0
+# A machine that is shared stands still for seconds now and then: a few tests that fail beside others are run once more, alone, when all
+# else has ended, and what that says counts. A program that names no test (it crashed, or was killed) has failed.
+again=$target/again.txt
+: >"$again"
+run_again() {
+  local names
+  names=$(sed -nE 's/^test (\S+)( - should panic)? \.\.\. FAILED$/\1/p' "$3")
+  [ -n "$names" ] && awk -v of="$1 $2" '{ print of, $0 }' <<<"$names" >>"$again"
+}
 run() {
-  local directory=$1
+  local directory=$1 log
   shift
   echo "==> after $SECONDS s: ${1#"$root"/} ${*:2}"
-  (cd "$directory" && exec "$@" </dev/null) || status=$?
+  log=$(mktemp)
+  (cd "$directory" && exec "$@" </dev/null) 2>&1 | tee "$log" || run_again "$directory" "$1" "$log" || status=$?
+  rm "$log"
 }
 
 # Those of the engine look at milliseconds: they come before anything else, and alone. What compiles meanwhile has the CPU that they leave
@@ -88,11 +99,19 @@ take_all
 # Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.
 fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
 [ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
-for job in "${jobs[@]}"; do wait "$job" || status=$?; done
+wait "$first" || run_again "${stories% *}" "${stories#* }" "$target/stories.log" || status=$?
+for job in "${jobs[@]:1}"; do wait "$job" || status=$?; done
 jobs=()
 # A lock or a disk that fails ends the taking as an empty queue does.
 [ ! -s "$queue" ] || { status=1 && echo "==> nobody ran:" && cat "$queue"; }
 cat "$target/stories.log" "$target/second.log" "$target/third.log"
 [ $# = 0 ] || cat "$target/beside.log"
+if [ -s "$again" ]; then
+  echo "==> these failed beside others, and are run once more, alone:" && cut -d ' ' -f 3 "$again"
+  [ "$(wc -l <"$again")" -le 5 ] || { status=1 && echo "==> too many for chance"; }
+  while read -r directory program name; do
+    (cd "$directory" && exec "$program" --exact "$name" </dev/null) || { status=1 && echo "==> failed twice: $name"; }
+  done <"$again"
+fi
 echo "==> ended after $SECONDS s"
 exit "$status"

@@ -162,9 +162,12 @@ fn empty(window: &[Second], rate: f64) -> Vec<Stop> {
     let mut stops = Vec::new();
     let mut at = 0;
     for run in window.chunk_by(|a, b| is_empty(a) == is_empty(b)) {
-        let completed: u64 = run.iter().map(|s| s.completed).sum();
-        let by_chance = poisson_at_most(completed, rate * run.len() as f64) * window.len() as f64;
-        if is_empty(&run[0]) && by_chance < CHANCE {
+        // Its chance takes as long as what completed: it is asked of few, not of a whole window's operations.
+        let is_no_chance = || {
+            let completed = run.iter().map(|s| s.completed).sum();
+            poisson_at_most(completed, rate * run.len() as f64) * (window.len() as f64) < CHANCE
+        };
+        if is_empty(&run[0]) && is_no_chance() {
             stops.push(Stop { from_s: f64::from(at), length_s: run.len() as f64 });
         }
         at += u32::try_from(run.len()).unwrap_or(u32::MAX);
