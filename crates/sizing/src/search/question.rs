@@ -8,7 +8,8 @@ use workload::{Distribution, PageCache};
 use super::error::SizingError;
 use super::options::SizingOptions;
 use crate::demand::held_out;
-use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, Range};
+use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Range};
+use crate::market::Market;
 use crate::observation::{Observation, cache_request_cpu_us};
 use crate::page_cache;
 use crate::sustained::{SustainedRate, sustained};
@@ -47,6 +48,8 @@ pub(super) struct Search<'a> {
     pub(super) target: &'a Target,
     pub(super) options: &'a SizingOptions,
     pub(super) basis: &'a Basis,
+    /// Catalog and basis, with the machines that were measured.
+    pub(super) market: Market<'a>,
     pub(super) facts: EvidenceFacts,
     pub(super) distribution: Distribution,
     pub(super) record_bytes: f64,
@@ -107,6 +110,7 @@ impl<'a> Search<'a> {
             target,
             options,
             basis,
+            market: Market::of(catalog, basis, observations),
             facts: EvidenceFacts {
                 runs: runs.iter().map(|r| r.run.clone()).collect(),
                 is_simulated: runs.iter().any(|r| r.plan.place.is_simulated()),
@@ -182,7 +186,7 @@ impl<'a> Search<'a> {
     }
 
     /// Why nothing is proposed.
-    pub(super) fn nothing(&self, left_out: Vec<LeftOut>) -> SizingError {
+    pub(super) fn nothing(&self, left_out: Vec<LeftOut>, not_candidates: Vec<NotCandidates>) -> SizingError {
         if self.is_nothing_priced() {
             return SizingError::NoPrice {
                 purchase: self.basis.purchase.to_string(),
@@ -198,19 +202,23 @@ impl<'a> Search<'a> {
                 p90_is: held.p90_is(),
                 worst: format!("{cell} ({:+.0} %)", error * 100.0),
             },
-            _ => SizingError::NothingFound { left_out },
+            _ => SizingError::NothingFound { left_out, not_candidates },
         }
     }
 
     /// Whether there are machines to search, and the price of none of them is known on the basis.
     fn is_nothing_priced(&self) -> bool {
         let alone = |name: &str| ClusterRequest { instance: name.to_owned(), volumes: Vec::new(), nodes: 1 };
-        let is_priced = |name: &str| !matches!(self.catalog.cost(&alone(name), self.basis), Err(CostError::Price(_)));
+        let is_priced = |request: &ClusterRequest| {
+            !matches!(self.market.total_cost(std::slice::from_ref(request)), Err(CostError::Price(_)))
+        };
         let candidates = &self.options.candidates;
         let is_searched = |one: &&InstanceType| candidates.is_empty() && self.is_searched(one).is_ok();
         let searched = self.catalog.instances().iter().filter(is_searched).map(|one| one.name.as_str());
-        let mut names = candidates.iter().map(|one| one.instance.as_str()).chain(searched).peekable();
-        names.peek().is_some() && !names.any(is_priced)
+        let named = candidates.iter().map(|one| one.instance.as_str()).chain(searched).map(alone);
+        let measured = self.of_the_evidence().filter(|(_, why_not)| why_not.is_none());
+        let mut all = named.chain(measured.map(|(machine, _)| machine.request.clone())).peekable();
+        all.peek().is_some() && !all.any(|request| is_priced(&request))
     }
 }
 
