@@ -7,9 +7,7 @@ mod words;
 
 pub use next::{foretold, foretold_document, next, next_document};
 
-use ::sizing::{
-    Demand, FleetComparison, LeftOut, NotCandidates, Note, Obstacle, Proposal, Remark, Sizing, Survive,
-};
+use ::sizing::{Demand, FleetComparison, LeftOut, NotCandidates, Note, Obstacle, Proposal, Remark, Sizing, Survive};
 use analysis::grouped;
 use serde_json::{Value, json};
 

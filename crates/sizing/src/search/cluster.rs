@@ -1,6 +1,7 @@
 //! A cluster of so many nodes under the target: how full it is, and whether that is too full.
 
 use catalog::{ClusterRequest, InstanceType, MIB, VolumeNeed};
+
 use super::machines::Order;
 use super::question::{CacheBudget, SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::NodeError;

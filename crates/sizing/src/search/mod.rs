@@ -30,8 +30,10 @@ use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
 use evidence::FORMAT_VERSION;
 
-use crate::document::{Choice, Note, NotCandidates, Obstacle, Proposal, Sizing};
-use crate::observation::{observe, of_one_set, with_cache_tier, with_several_data_volumes, without_demand};
+use crate::document::{Choice, NotCandidates, Note, Obstacle, Proposal, Sizing};
+use crate::observation::{
+    Observation, observe, of_one_set, with_cache_tier, with_several_data_volumes, without_demand,
+};
 use crate::target::Target;
 use machines::{Offers, by_price};
 use question::Search;
@@ -98,18 +100,9 @@ pub fn size(
     };
     let mut notes = search.notes();
     notes.extend(about_caches);
-    let settings = observations.first().map(|o| o.configuration.settings.labels());
-    let settings = settings.unwrap_or_default();
-    if !settings.is_empty() || !other_settings.is_empty() {
-        let version = observations.first().filter(|_| !has_one_version).and_then(|o| o.version);
-        notes.push(Note::Settings { version: version.map(str::to_owned), settings, left_out: other_settings });
-    }
-    if !several.is_empty() {
-        notes.push(Note::SeveralDataVolumes { left_out: several });
-    }
-    if !behind_caches.is_empty() {
-        notes.push(Note::CacheTier { left_out: behind_caches });
-    }
+    notes.extend(about_settings(&observations, other_settings, has_one_version));
+    notes.extend((!several.is_empty()).then_some(Note::SeveralDataVolumes { left_out: several }));
+    notes.extend((!behind_caches.is_empty()).then_some(Note::CacheTier { left_out: behind_caches }));
     let proposals = shown(&offers, options.most);
     let price_date = basis
         .price_date
@@ -127,6 +120,14 @@ pub fn size(
         basis: Basis { price_date, ..basis.clone() },
         notes,
     })
+}
+
+/// Which settings the answer is about, and with the version if there are several; `None`: all is as iopslab starts it.
+fn about_settings(observations: &[Observation<'_>], left_out: Vec<String>, has_one_version: bool) -> Option<Note> {
+    let first = observations.first()?;
+    let settings = first.configuration.settings.labels();
+    let version = first.version.filter(|_| !has_one_version).map(str::to_owned);
+    (!settings.is_empty() || !left_out.is_empty()).then_some(Note::Settings { version, settings, left_out })
 }
 
 /// The best proven one, the cheapest with a cache and without, then the next cheapest machines; what lies outside the
