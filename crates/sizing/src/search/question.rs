@@ -8,7 +8,7 @@ use workload::{Distribution, PageCache};
 use super::error::SizingError;
 use super::options::SizingOptions;
 use crate::demand::held_out;
-use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Range};
+use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Obstacle, Range};
 use crate::market::Market;
 use crate::observation::{Observation, cache_request_cpu_us};
 use crate::page_cache;
@@ -194,14 +194,19 @@ impl<'a> Search<'a> {
                 day: self.era().map_or_else(|| "any day".to_owned(), |day| format!("{day} or before")),
             };
         }
+        // What was measured under this target, and has no price.
+        let mut reasons = left_out.iter().map(|left| &left.why).chain(not_candidates.iter().map(|left| &left.why));
+        let is_met = reasons.any(|why| *why == Obstacle::PriceUnknown);
         let held = &self.facts.held_out;
         match (held.median_error, held.p90_error, &held.worst) {
-            (Some(median), Some(p90), Some((cell, error))) if !held.is_accepted() => SizingError::ModelRefused {
-                median_percent: median * 100.0,
-                p90_percent: p90 * 100.0,
-                p90_is: held.p90_is(),
-                worst: format!("{cell} ({:+.0} %)", error * 100.0),
-            },
+            (Some(median), Some(p90), Some((cell, error))) if !held.is_accepted() && !is_met => {
+                SizingError::ModelRefused {
+                    median_percent: median * 100.0,
+                    p90_percent: p90 * 100.0,
+                    p90_is: held.p90_is(),
+                    worst: format!("{cell} ({:+.0} %)", error * 100.0),
+                }
+            }
             _ => SizingError::NothingFound { left_out, not_candidates },
         }
     }
@@ -209,16 +214,15 @@ impl<'a> Search<'a> {
     /// Whether there are machines to search, and the price of none of them is known on the basis.
     fn is_nothing_priced(&self) -> bool {
         let alone = |name: &str| ClusterRequest { instance: name.to_owned(), volumes: Vec::new(), nodes: 1 };
-        let is_priced = |request: &ClusterRequest| {
-            !matches!(self.market.total_cost(std::slice::from_ref(request)), Err(CostError::Price(_)))
-        };
+        let is_priced = |name: &str| !matches!(self.catalog.cost(&alone(name), self.basis), Err(CostError::Price(_)));
         let candidates = &self.options.candidates;
         let is_searched = |one: &&InstanceType| candidates.is_empty() && self.is_searched(one).is_ok();
         let searched = self.catalog.instances().iter().filter(is_searched).map(|one| one.name.as_str());
-        let named = candidates.iter().map(|one| one.instance.as_str()).chain(searched).map(alone);
-        let measured = self.of_the_evidence().filter(|(_, why_not)| why_not.is_none());
-        let mut all = named.chain(measured.map(|(machine, _)| machine.request.clone())).peekable();
-        all.peek().is_some() && !all.any(|request| is_priced(&request))
+        let mut names = candidates.iter().map(|one| one.instance.as_str()).chain(searched).peekable();
+        let mut measured = self.of_the_evidence().filter(|(_, why_not)| why_not.is_none());
+        let mut is_measured_priced =
+            || measured.any(|(machine, _)| self.market.total_cost(std::slice::from_ref(&machine.request)).is_ok());
+        names.peek().is_some() && !names.any(is_priced) && !is_measured_priced()
     }
 }
 
