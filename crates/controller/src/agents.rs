@@ -16,7 +16,7 @@ use process::failure;
 use provider::{Agent, Ending, HostAddress, Incoming, Provider};
 use storage::{Ledger, StorageError, WorkDirectory};
 
-use super::run_failure::Failure;
+use super::run_failure::{Failure, Result};
 use super::silence::{SILENCE, Work};
 use crate::progress::Screen;
 
@@ -103,7 +103,7 @@ impl Agents {
     }
 
     /// The machines are there from here on, until [`Self::release`].
-    pub fn provide(&mut self) -> Result<(), Failure> {
+    pub fn provide(&mut self) -> Result<()> {
         let (screen, interrupted) = (&self.screen, &self.interrupted);
         let is_called_off = || interrupted.load(Ordering::Relaxed);
         let made = self.provider.provide(&mut |what| screen.say(what), &is_called_off);
@@ -115,13 +115,13 @@ impl Agents {
     }
 
     /// Machines that were made for the run are taken away.
-    pub fn release(&mut self) -> Result<(), Failure> {
+    pub fn release(&mut self) -> Result<()> {
         let screen = &self.screen;
         self.provider.release(&mut |what| screen.say(what)).map_err(Failure::work)
     }
 
     /// Starts the agents of hosts that have none.
-    pub(crate) fn start(&mut self, hosts: &[HostId]) -> Result<(), Failure> {
+    pub(crate) fn start(&mut self, hosts: &[HostId]) -> Result<()> {
         for host in hosts {
             if self.lost.remove(host) {
                 self.agents.remove(host);

@@ -10,7 +10,7 @@ use wire::{DatabaseRequest, Event, GivenByMachine, Reply, Request, WatchTask};
 use super::agents::Agents;
 use super::greeting::greet_each;
 use super::progress::Screen;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Failure, Result, answer};
 
 /// Nodes that are watched, with what was seen of them so far.
 pub struct Observing {
@@ -37,7 +37,7 @@ impl Observing {
     ///
     /// # Errors
     /// A machine cannot be reached, or its node cannot be found.
-    pub fn begin(mut agents: Agents, nodes: &[WatchedNode], ports: &[u16]) -> Result<Self, Failure> {
+    pub fn begin(mut agents: Agents, nodes: &[WatchedNode], ports: &[u16]) -> Result<Self> {
         let hosts: Vec<HostId> = nodes.iter().map(|node| HostId::database(node.host)).collect();
         greet_each(&mut agents, &hosts)?;
         let task = |node: &WatchedNode| WatchTask { node: node.clone(), ports: ports.to_vec(), commitlog: false };
@@ -82,7 +82,7 @@ impl Observing {
     ///
     /// # Errors
     /// An agent says what nobody has asked for; what was seen before stays.
-    pub fn take(&mut self) -> Result<(), Failure> {
+    pub fn take(&mut self) -> Result<()> {
         self.ask(&Request::Clock).map(drop)
     }
 
@@ -113,7 +113,7 @@ impl Observing {
     }
 
     /// Asks every agent the same, and keeps what they say meanwhile and have said before.
-    fn ask(&mut self, request: &Request) -> Result<BTreeMap<HostId, Reply>, Failure> {
+    fn ask(&mut self, request: &Request) -> Result<BTreeMap<HostId, Reply>> {
         // Asked once more, a lost one would have a new agent, which watches nothing.
         for (host, of) in &mut self.seen {
             if self.agents.is_lost(*host) && self.gone.insert(*host) {

@@ -52,7 +52,7 @@ fn close(role: Role) -> Request {
     }
 }
 
-fn ask(agents: &mut Agents, host: HostId) -> Result<Reply, Failure> {
+fn ask(agents: &mut Agents, host: HostId) -> Result<Reply> {
     let answers = agents.converse(vec![(host, close(host.role))], &mut |_, _| Ok(()));
     answers.unwrap().remove(&host).unwrap()
 }

@@ -10,7 +10,7 @@ use super::state::TrialState;
 use crate::agents::conversation::{Answers, all_or_gravest};
 use crate::hosts;
 use crate::run::Run;
-use crate::run_failure::{Failure, answer};
+use crate::run_failure::{Failure, Result, answer};
 use crate::target::Target;
 
 /// Keys looked up in every restored copy.
@@ -46,18 +46,14 @@ impl Parts<'_> {
 }
 
 /// The parts of a trial of a cell.
-pub fn parts_of<'a>(
-    Job { plan, setups }: &'a Job,
-    planned: &'a PlannedTrial,
-    cell: &'a Cell,
-) -> Result<Parts<'a>, Failure> {
+pub fn parts_of<'a>(Job { plan, setups }: &'a Job, planned: &'a PlannedTrial, cell: &'a Cell) -> Result<Parts<'a>> {
     let setup = setups.of(&cell.configuration).ok_or_else(|| missing(&cell.id))?;
     let named = |w: &&Definition| w.name == cell.workload;
     let workload = plan.workloads.iter().find(named).ok_or_else(|| missing(&cell.id))?;
     Ok(Parts { plan, planned, cell, setup, workload })
 }
 
-pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
+pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>> {
     let cell = job.plan.cells.iter().find(|c| c.id == planned.cell);
     parts_of(job, planned, cell.ok_or_else(|| missing(&planned.cell))?)
 }
@@ -68,7 +64,7 @@ fn missing(cell: &str) -> Failure {
 
 /// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
 /// it is.
-pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
+pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<()> {
     if !setup.at.is_started() {
         return Ok(());
     }
@@ -99,7 +95,7 @@ fn said_of_volumes(
 }
 
 /// Empty caches that answer, and a settled database on every host, or why there is none.
-pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<()> {
     start_caches(run, parts, state)?;
     let requests = start_requests(run, parts, hosts::nodes_of(parts.setup));
     let mut errors = Vec::new();
@@ -126,7 +122,7 @@ pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
 }
 
 /// The same of caches that have machines of their own; those beside the database are started by its first node's agent.
-fn start_caches(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+fn start_caches(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<()> {
     let requests = start_requests(run, parts, hosts::caches_of(parts.plan, parts.setup));
     let answers = ask_nodes(run, parts.setup, requests, state)?;
     let replies = all_or_gravest(answers).map_err(|(host, failure)| match failure {
@@ -164,7 +160,7 @@ pub fn ask_nodes(
     setup: &Setup,
     requests: Vec<(HostId, Request)>,
     state: &mut TrialState,
-) -> Result<Answers, Failure> {
+) -> Result<Answers> {
     let (screen, product) = (run.agents.screen.clone(), run.plan().target.database.product());
     run.agents.converse(requests, &mut |host, event| {
         match event {
@@ -286,7 +282,7 @@ pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 }
 
 /// Stops it everywhere, unless it is kept for the next trial.
-pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
+pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>> {
     let doing = match setup.at.is_started() {
         false => "collecting what was seen".to_owned(),
         true if keeps => "collecting logs".to_owned(),
