@@ -11,7 +11,7 @@ use crate::account::Account;
 use crate::cassandra::{self, Cassandra};
 use crate::client::Client;
 use crate::cql::CqlConnect;
-use crate::existing::{Existing, ExistingError, Found};
+use crate::existing::{Existing, Found, Result};
 use crate::maven::{DistributionError, LockList, repository};
 use crate::own::OwnWork;
 use crate::postgresql::{self, PostgreSql, PostgresConnect};
@@ -87,22 +87,17 @@ impl Client for CqlConnect {
         self
     }
 
-    fn reach(&self) -> Result<(), ExistingError> {
+    fn reach(&self) -> Result<()> {
         Existing::connect(&self.at).map(drop)
     }
 
-    fn take(
-        &self,
-        dataset: &Dataset,
-        keys: KeyFormat,
-        replication_factor: u32,
-    ) -> Result<(Found, Vec<String>), ExistingError> {
+    fn take(&self, dataset: &Dataset, keys: KeyFormat, replication_factor: u32) -> Result<(Found, Vec<String>)> {
         let (existing, data_centre) = (Existing::connect(&self.at)?, self.at.access.data_centre.as_deref());
         let found = existing.take(dataset, keys, replication_factor, data_centre)?;
         Ok((found, existing.left_out(data_centre)))
     }
 
-    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
+    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<()> {
         Existing::connect(&self.at)?.loaded(dataset, keys)
     }
 }
