@@ -30,31 +30,25 @@ pub type OnEvent<'a> = &'a mut dyn FnMut(HostId, Event) -> Result<()>;
 /// What is asked of hosts at moments of their own while a conversation with others goes on.
 pub trait Agenda {
     /// When the next thing is due; `None`: nothing is, as far as is known now.
-    fn due(&self) -> Option<Instant>;
+    fn due(&self) -> Option<Instant> {
+        None
+    }
 
     /// What is due.
-    fn take(&mut self) -> Option<(HostId, DatabaseRequest)>;
+    fn take(&mut self) -> Option<(HostId, DatabaseRequest)> {
+        None
+    }
 
     /// The answer to it; an error of the trial calls the conversation off.
-    fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<()>;
+    fn answered(&mut self, _: HostId, _: Result<Reply, RequestError>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Nothing is asked beside.
 struct EmptyAgenda;
 
-impl Agenda for EmptyAgenda {
-    fn due(&self) -> Option<Instant> {
-        None
-    }
-
-    fn take(&mut self) -> Option<(HostId, DatabaseRequest)> {
-        None
-    }
-
-    fn answered(&mut self, _: HostId, _: Result<Reply, RequestError>) -> Result<()> {
-        Ok(())
-    }
-}
+impl Agenda for EmptyAgenda {}
 
 impl Agents {
     /// Asks several database hosts the same at the same time; every fault ends the run.

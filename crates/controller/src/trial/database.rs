@@ -241,22 +241,19 @@ pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTr
     state.invalidate(Cause::VolumesLost, reason, log_tail);
 }
 
-/// Where a page cache was not held at its budget, that is why the trial is invalid, unless something else is.
-pub fn page_cache_off(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
-    let off = stopped.iter().find_map(|(host, stopped)| Some((host, stopped.page_cache_off.as_deref()?)));
-    if let (Some((host, how)), Validity::Valid) = (off, &state.validity) {
-        let reason = format!("the page cache of {host} was not held at its budget: {how}");
-        state.invalidate(Cause::PageCacheNotHeld, reason, Vec::new());
-    }
-}
-
-/// Where a cache in front of the database had ended by itself, that is why the trial is invalid, unless something else
-/// is.
-pub fn caches_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
-    let lost = stopped.values().find_map(|stopped| stopped.caches_lost.as_deref());
-    if let (Some(how), Validity::Valid) = (lost, &state.validity) {
-        let reason = format!("a cache in front of the database ended during the trial: {how}");
-        state.invalidate(Cause::CacheLost, reason, Vec::new());
+/// Where a page cache was not held at its budget, or a cache in front of the database had ended by itself, that is why
+/// the trial is invalid, unless something else is.
+pub fn not_held_or_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
+    let not_held = stopped.iter().find_map(|(host, stopped)| {
+        let how = stopped.page_cache_off.as_deref()?;
+        Some((Cause::PageCacheNotHeld, format!("the page cache of {host} was not held at its budget: {how}")))
+    });
+    let lost = stopped.values().find_map(|stopped| {
+        let how = stopped.caches_lost.as_deref()?;
+        Some((Cause::CacheLost, format!("a cache in front of the database ended during the trial: {how}")))
+    });
+    if let (Some((cause, reason)), Validity::Valid) = (not_held.or(lost), &state.validity) {
+        state.invalidate(cause, reason, Vec::new());
     }
 }
 
@@ -330,30 +327,21 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_whose_page_cache_was_not_held_is_invalid_for_that_unless_it_is_for_something_else() {
-        let after = |before, off: Option<&str>| {
-            let off = StoppedTrial { page_cache_off: off.map(str::to_owned), ..StoppedTrial::default() };
-            let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), off)]);
-            after(before, |state| page_cache_off(state, &stopped))
-        };
-        let reason = "the page cache of database-2 was not held at its budget: its limit was refused".to_owned();
-        let off = Some("its limit was refused");
-        assert_eq!(after(None, off), Some((Cause::PageCacheNotHeld, reason)));
-        assert_eq!(after(Some(Cause::ClientFailed), off), Some((Cause::ClientFailed, "no answer".to_owned())));
-        assert_eq!(after(None, None), None);
-    }
-
-    #[test]
-    fn a_trial_whose_cache_ended_is_invalid_for_that_unless_it_is_for_something_else() {
-        let after = |before, lost: Option<&str>| {
-            let stopped = StoppedTrial { caches_lost: lost.map(str::to_owned), ..StoppedTrial::default() };
-            after(before, |state| caches_lost(state, &BTreeMap::from([(HostId::DATABASE, stopped)])))
-        };
-        let how = "127.0.0.101:11211: killed by signal 9";
-        let reason = format!("a cache in front of the database ended during the trial: {how}");
-        assert_eq!(after(None, Some(how)), Some((Cause::CacheLost, reason)));
-        assert_eq!(after(Some(Cause::ClientFailed), Some(how)), Some((Cause::ClientFailed, "no answer".to_owned())));
-        assert_eq!(after(None, None), None);
+    fn a_page_cache_that_was_not_held_and_a_cache_that_ended_are_why_unless_something_else_is() {
+        let off = StoppedTrial { page_cache_off: Some("its limit was refused".to_owned()), ..StoppedTrial::default() };
+        let not_held = "the page cache of database-2 was not held at its budget: its limit was refused";
+        let lost = StoppedTrial { caches_lost: Some("a: killed by signal 9".to_owned()), ..StoppedTrial::default() };
+        let ended = "a cache in front of the database ended during the trial: a: killed by signal 9";
+        for (second, expected) in [
+            (off, Some((Cause::PageCacheNotHeld, not_held.to_owned()))),
+            (lost, Some((Cause::CacheLost, ended.to_owned()))),
+            (StoppedTrial::default(), None),
+        ] {
+            let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), second)]);
+            let judged = |before| after(before, |state| not_held_or_lost(state, &stopped));
+            assert_eq!(judged(Some(Cause::ClientFailed)), Some((Cause::ClientFailed, "no answer".to_owned())));
+            assert_eq!(judged(None), expected);
+        }
     }
 
     #[test]

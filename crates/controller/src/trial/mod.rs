@@ -30,7 +30,7 @@ use super::live_line::Position;
 use super::run::Run;
 use super::run_failure::Result;
 use super::standings::ops_per_s;
-use database::{Parts, caches_lost, page_cache_off, parts, prepare, start, stop, volumes_lost};
+use database::{Parts, not_held_or_lost, parts, prepare, start, stop, volumes_lost};
 pub(super) use levels::bring;
 use live::summary;
 pub(super) use probing::search;
@@ -124,8 +124,7 @@ fn collect(
     let keeps = state.validity == Validity::Valid && parts.keeps_process_for(run.job(), next.as_ref());
     let stopped = stop(run, parts.setup, keeps)?;
     volumes_lost(state, &stopped);
-    page_cache_off(state, &stopped);
-    caches_lost(state, &stopped);
+    not_held_or_lost(state, &stopped);
     let logs = logs::fetch(run, parts.planned, &stopped)?;
     Ok((stopped, logs))
 }
