@@ -98,9 +98,7 @@ impl Watching {
 
     /// No more samples, and what they cost.
     pub fn end_observation(&mut self) -> Reply {
-        if let Some(monitor) = self.monitor.take() {
-            monitor.stop();
-        }
+        self.monitor = None;
         let (seconds, before) = match self.began.take() {
             Some((began, before)) => (began.elapsed().as_secs_f64(), before),
             None => (0.0, None),
@@ -111,9 +109,7 @@ impl Watching {
 
     /// No more samples.
     pub fn stop_trial(&mut self) -> Reply {
-        if let Some(monitor) = self.monitor.take() {
-            monitor.stop();
-        }
+        self.monitor = None;
         Reply::Stopped(Box::default())
     }
 }

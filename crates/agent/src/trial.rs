@@ -398,9 +398,7 @@ impl Trial {
         let is_whole = self.absence.is_none() && self.earlier_lives == 0 && self.fork.node.is_some();
         let keeps = keeps && is_whole && self.fork.ended().is_none();
         self.away.store(true, Ordering::Relaxed);
-        if let Some(monitor) = self.monitor.take() {
-            monitor.stop();
-        }
+        self.monitor = None;
         let caches = self.caches.take().map_or(Ok(()), CacheTier::end);
         // A process that waits until a small volume has taken what it wrote cannot be killed either.
         let relaxed = volumes.map_or(Ok(()), |volumes| self.fork.limits.relax(volumes));

@@ -29,8 +29,8 @@ pub struct NoHands(&'static str);
 /// Nothing here starts it.
 pub fn server(Started { product, version }: &Started, account: Option<Account>) -> Result<Box<dyn Server>, NoHands> {
     match *product {
-        product if *product == CASSANDRA => Ok(Box::new(Cassandra::new(version).run_as(account))),
-        product if *product == POSTGRESQL => Ok(Box::new(PostgreSql::new(version).run_as(account))),
+        product if *product == CASSANDRA => Ok(Box::new(Cassandra::new(version, account))),
+        product if *product == POSTGRESQL => Ok(Box::new(PostgreSql::new(version, account))),
         product => Err(NoHands(product.title)),
     }
 }

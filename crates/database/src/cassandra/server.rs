@@ -42,16 +42,9 @@ pub struct Cassandra {
 }
 
 impl Cassandra {
-    /// The version is only checked when it is installed.
-    pub fn new(version: &str) -> Self {
-        Self { version: version.to_owned(), account: None }
-    }
-
-    /// Its nodes run as this user, instead of whoever starts them.
-    #[must_use]
-    pub fn run_as(mut self, account: Option<Account>) -> Self {
-        self.account = account;
-        self
+    /// The version is only checked when it is installed. Nodes run as this user, or as whoever starts them.
+    pub fn new(version: &str, account: Option<Account>) -> Self {
+        Self { version: version.to_owned(), account }
     }
 }
 
@@ -322,11 +315,12 @@ impl RunningNode for Running {
 
     fn logs(&self) -> Vec<NodeLog> {
         let log = |name, path| NodeLog { name, path };
-        vec![log(DATABASE_LOG, self.node.system_log()), log(GC_LOG, self.node.gc_log())]
+        let config = self.node.config();
+        vec![log(DATABASE_LOG, config.system_log()), log(GC_LOG, config.gc_log())]
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
-        self.node.log_tail(lines)
+        self.node.config().log_tail(lines)
     }
 }
 

@@ -37,16 +37,9 @@ pub struct PostgreSql {
 }
 
 impl PostgreSql {
-    /// The version is only checked when it is installed.
-    pub fn new(version: &str) -> Self {
-        Self { version: version.to_owned(), account: None }
-    }
-
-    /// Its nodes run as this user, instead of whoever starts them.
-    #[must_use]
-    pub fn run_as(mut self, account: Option<Account>) -> Self {
-        self.account = account;
-        self
+    /// The version is only checked when it is installed. Nodes run as this user, or as whoever starts them.
+    pub fn new(version: &str, account: Option<Account>) -> Self {
+        Self { version: version.to_owned(), account }
     }
 }
 
