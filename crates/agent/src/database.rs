@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use database::Renewal;
 use experiment::{CacheState, DataSetFiles, Setup};
-use wire::{DatabaseRequest, MachineUse, Reply, RequestError, Result, StoppedTrial, UnderTest};
+use wire::{DatabaseRequest, MachineUse, Reply, RequestError, Result, UnderTest};
 
 use super::backing::{Store, is_limited};
 use super::cache_tier::CacheTier;
@@ -455,13 +455,7 @@ impl Opened {
 
     fn stop_trial(&mut self, keeps: bool) -> Result<Reply> {
         let mut clock = Stopwatch::start();
-        let mut stopped = StoppedTrial {
-            program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
-            page_cache_off: self.trial.as_mut().and_then(Trial::take_page_cache_problem),
-            caches_lost: self.trial.as_mut().and_then(Trial::caches_lost),
-            others: self.trial.as_ref().map(Trial::others).unwrap_or_default(),
-            ..StoppedTrial::default()
-        };
+        let mut stopped = self.trial.as_mut().map(Trial::seen).unwrap_or_default();
         if let Some(trial) = self.trial.take() {
             let setup = trial.setup().clone();
             let volumes = self.volumes_of(&setup.configuration);

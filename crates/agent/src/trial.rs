@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, NodePlan, Renewal, RunningNode};
-use evidence::{OtherProgram, Overhead};
+use evidence::Overhead;
 use experiment::{CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
 use process::machine::unix_ms;
-use wire::{Moments, Reply, RequestError, Result, StartedTrial};
+use wire::{Moments, Reply, RequestError, Result, StartedTrial, StoppedTrial};
 
 use super::absence::{self, Absence};
 use super::cache_tier::CacheTier;
@@ -366,25 +366,16 @@ impl Trial {
         Ok(Reply::FaultEnded { moments: Moments { began_unix_ms, done_unix_ms }, failed_requests })
     }
 
-    /// Bytes of its page cache that are the program itself.
-    pub fn program_cache_bytes(&self) -> Option<u64> {
-        self.fork.limits.program_cache_bytes()
-    }
-
-    /// What has kept its page cache from being held at its budget, in words.
-    pub fn take_page_cache_problem(&mut self) -> Option<String> {
-        self.fork.limits.take_page_cache_problem()
-    }
-
-    /// Which caches in front of its database have ended by themselves, and how, in words.
-    pub fn caches_lost(&mut self) -> Option<String> {
-        self.caches.as_mut().and_then(CacheTier::lost)
-    }
-
-    /// Programs outside of the run that have used this host's CPUs since it is watched.
-    pub fn others(&self) -> Vec<OtherProgram> {
+    /// What was seen of it until now, beside what its database says.
+    pub fn seen(&mut self) -> StoppedTrial {
         let used = |watch: &OthersWatch| watch.end(Path::new("/"), std::process::id());
-        self.others.as_ref().map(used).unwrap_or_default()
+        StoppedTrial {
+            program_cache_bytes: self.fork.limits.program_cache_bytes(),
+            page_cache_off: self.fork.limits.take_page_cache_problem(),
+            caches_lost: self.caches.as_mut().and_then(CacheTier::lost),
+            others: self.others.as_ref().map(used).unwrap_or_default(),
+            ..StoppedTrial::default()
+        }
     }
 
     /// The trial is over: gives its logs, and the process where it is kept for another trial. Nothing holds it or its
