@@ -45,7 +45,7 @@ pub struct Agents {
     /// Work directories of hosts that are on this machine.
     work_here: BTreeMap<HostId, PathBuf>,
     /// Whether a database host that is lost costs what it was asked for alone, and no conversation with others.
-    each_for_itself: bool,
+    pub(crate) each_for_itself: bool,
     /// What the user sees of their work.
     pub screen: Screen,
     /// Whether the user wants an end.
@@ -80,16 +80,6 @@ impl Agents {
     /// From now on they work on this.
     pub(super) fn work_on(&mut self, work: Work) {
         self.work = work;
-    }
-
-    /// From now on a host that is lost costs what it was asked for alone.
-    pub(crate) fn spare_others(&mut self) {
-        self.each_for_itself = true;
-    }
-
-    /// Whether that is so.
-    pub(crate) fn spares_others(&self) -> bool {
-        self.each_for_itself
     }
 
     /// Whether its agent is gone.

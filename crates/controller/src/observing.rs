@@ -62,7 +62,7 @@ impl Observing {
         let mut observing = Self { seen, agents, gone: BTreeSet::new() };
         let given = observing.ask(&Request::Database(DatabaseRequest::Observe))?;
         // From here on one that is lost is no reason to look at no other.
-        observing.agents.spare_others();
+        observing.agents.each_for_itself = true;
         let read = answer!(Reply::Observing(given) => given);
         for (host, reply) in given {
             let GivenByMachine { cpus, memory_bytes } = read(reply)?;
@@ -138,7 +138,7 @@ impl Observing {
         for (host, answer) in answers {
             match (answer, self.seen.get_mut(&host)) {
                 (Ok(reply), _) => drop(replies.insert(host, reply)),
-                (Err(failure @ Failure::HostLost { .. }), Some(of)) if self.agents.spares_others() => {
+                (Err(failure @ Failure::HostLost { .. }), Some(of)) if self.agents.each_for_itself => {
                     not_watched_any_more(&failure, std::slice::from_mut(of), &self.agents.screen);
                     self.gone.insert(host);
                 }
