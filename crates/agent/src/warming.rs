@@ -125,10 +125,8 @@ impl Reads {
     }
 }
 
-/// Reads files into the page cache; on stdout how far it is, as JSON Lines. The last one is the result.
-///
-/// # Errors
-/// When a file cannot be read, or nobody listens any more.
+/// Reads files into the page cache; on stdout how far it is, as JSON Lines. The last one is the result. Errors: when a
+/// file cannot be read, or nobody listens any more.
 pub fn serve(args: &ReadFilesArgs) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let mut report =

@@ -27,10 +27,8 @@ const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(1);
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// What a snapshot in a bucket has, by the list of its objects and by each `schema.cql`.
-///
-/// # Errors
-/// What S3 says, or why it is no snapshot.
+/// What a snapshot in a bucket has, by the list of its objects and by each `schema.cql`. Errors: what S3 says, or why
+/// it is no snapshot.
 pub fn find_in_bucket(place: &DataSetPlace) -> Result<FoundSnapshot, failure::Failure> {
     Ok(Listed::of(place)?.files.found())
 }

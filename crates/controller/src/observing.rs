@@ -33,10 +33,7 @@ pub fn not_watched_any_more(failure: &Failure, seen: &mut [HostSeen], screen: &S
 
 impl Observing {
     /// Starts the agents, finds the node of each machine, and has it sampled once a second. Its database listens on one
-    /// of these ports.
-    ///
-    /// # Errors
-    /// A machine cannot be reached, or its node cannot be found.
+    /// of these ports. Errors: a machine cannot be reached, or its node cannot be found.
     pub fn begin(mut agents: Agents, nodes: &[WatchedNode], ports: &[u16]) -> Result<Self> {
         let hosts: Vec<HostId> = nodes.iter().map(|node| HostId::database(node.host)).collect();
         greet_each(&mut agents, &hosts)?;
@@ -79,9 +76,7 @@ impl Observing {
     }
 
     /// Takes what was sampled until now. A machine that was lost meanwhile is named, and the others are watched on.
-    ///
-    /// # Errors
-    /// An agent says what nobody has asked for; what was seen before stays.
+    /// Errors: an agent says what nobody has asked for; what was seen before stays.
     pub fn take(&mut self) -> Result<()> {
         self.ask(&Request::Clock).map(drop)
     }

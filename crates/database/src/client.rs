@@ -22,17 +22,12 @@ pub trait Client: Connect + Sync + Sized {
     #[must_use]
     fn loading(self) -> Self;
 
-    /// Connects to a database that exists, and asks nothing.
-    ///
-    /// # Errors
-    /// There is no connection.
+    /// Connects to a database that exists, and asks nothing. Errors: there is no connection.
     fn reach(&self) -> Result<()>;
 
     /// Looks for the data set in a cluster that exists, with the nodes to which there is no connection; makes the table
-    /// where it is missing, and notes that it is being loaded.
-    ///
-    /// # Errors
-    /// There is no connection, the table has other records, or a statement fails.
+    /// where it is missing, and notes that it is being loaded. Errors: there is no connection, the table has other
+    /// records, or a statement fails.
     fn take(&self, dataset: &Dataset, keys: KeyFormat, replication_factor: u32) -> Result<(Found, Vec<String>)>;
 
     /// Notes there that the data set is whole.

@@ -66,10 +66,7 @@ pub struct Existing {
 }
 
 impl Existing {
-    /// Connects.
-    ///
-    /// # Errors
-    /// No node answers, or the user is refused.
+    /// Connects. Errors: no node answers, or the user is refused.
     pub fn connect(to: &TableAt) -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let profile = ExecutionProfile::builder()
@@ -89,9 +86,7 @@ impl Existing {
     }
 
     /// Looks for the data set; makes keyspace and tables where they are missing, and notes that it is being loaded.
-    ///
-    /// # Errors
-    /// The table has other records, or a statement fails.
+    /// Errors: the table has other records, or a statement fails.
     pub fn take(
         &self,
         dataset: &Dataset,

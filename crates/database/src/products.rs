@@ -23,10 +23,7 @@ use crate::table_at::TableAt;
 #[error("this iopslab can neither start {0} nor send it requests")]
 pub struct NoHands(&'static str);
 
-/// A product in a version; its processes run as this user.
-///
-/// # Errors
-/// Nothing here starts it.
+/// A product in a version; its processes run as this user. Errors: nothing here starts it.
 pub fn server(Started { product, version }: &Started, account: Option<Account>) -> Result<Box<dyn Server>, NoHands> {
     match *product {
         product if *product == CASSANDRA => Ok(Box::new(Cassandra::new(version, account))),
@@ -36,9 +33,7 @@ pub fn server(Started { product, version }: &Started, account: Option<Account>) 
 }
 
 /// Makes the lock list of a version of a product, or of the newest one of its line. The jars are in `cache` afterwards.
-///
-/// # Errors
-/// Nothing here fetches it, or the repository does not give what the list needs.
+/// Errors: nothing here fetches it, or the repository does not give what the list needs.
 pub fn make_lock_list(
     product: &Product,
     version: &str,
@@ -52,10 +47,7 @@ pub fn make_lock_list(
     }
 }
 
-/// Does some work with the client of a product.
-///
-/// # Errors
-/// Nothing here asks it.
+/// Does some work with the client of a product. Errors: nothing here asks it.
 pub fn with_client<W: ClientWork>(product: &Product, work: W) -> Result<W::Output, NoHands> {
     match product {
         product if *product == CASSANDRA => Ok(work.with::<CqlConnect>()),

@@ -60,10 +60,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Puts together what each client measured.
-    ///
-    /// # Errors
-    /// A histogram that cannot be read.
+    /// Puts together what each client measured. Errors: a histogram that cannot be read.
     pub fn of(
         results: BTreeMap<HostId, (TrialResult, TrialPiece)>,
         offset_ms: impl Fn(HostId) -> f64,

@@ -24,10 +24,8 @@ impl Pieces {
         Self { by_client: BTreeMap::new(), most_intervals: seconds.saturating_mul(series) }
     }
 
-    /// The next piece of a client. Samples beyond what a trial can have are passed over.
-    ///
-    /// # Errors
-    /// It has more intervals than the trial had seconds.
+    /// The next piece of a client. Samples beyond what a trial can have are passed over. Errors: it has more intervals
+    /// than the trial had seconds.
     pub fn take(&mut self, client: HostId, piece: TrialPiece) -> Result<()> {
         let before = self.by_client.entry(client).or_default();
         let intervals = before.intervals.len() + piece.intervals.len();

@@ -104,10 +104,7 @@ impl Look<'_> {
 }
 
 impl NodeViews {
-    /// Connects to exactly this node, which its owner calls by `names`.
-    ///
-    /// # Errors
-    /// It does not answer, or lets nobody in.
+    /// Connects to exactly this node, which its owner calls by `names`. Errors: it does not answer, or lets nobody in.
     pub fn connect(address: SocketAddr, names: &[String], access: &Access) -> Result<Self> {
         Ok(Self { admin: Admin::connect_as(address, PATIENCE, names, access)? })
     }

@@ -35,10 +35,7 @@ pub(super) struct Theirs {
 }
 
 impl Theirs {
-    /// Connects.
-    ///
-    /// # Errors
-    /// Nobody answers, or the user is refused.
+    /// Connects. Errors: nobody answers, or the user is refused.
     pub fn connect(at: &TableAt) -> Result<Self> {
         let connected = Way::to(at, &[]).and_then(|way| Admin::by(&way, PATIENCE));
         let admin =
@@ -54,10 +51,8 @@ impl Theirs {
     }
 
     /// Looks for the data set; makes schema and tables where they are missing, and notes that it is being loaded. What
-    /// an interrupted loading has left is emptied.
-    ///
-    /// # Errors
-    /// There is another table of that name, it has another data set, or a statement is refused.
+    /// an interrupted loading has left is emptied. Errors: there is another table of that name, it has another data
+    /// set, or a statement is refused.
     pub fn take(&self, dataset: &Dataset, keys: KeyFormat) -> Result<Found> {
         let full = || format!("{}.{}", self.schema, self.table);
         let wanted = definition(dataset, keys);
@@ -100,11 +95,8 @@ impl Theirs {
     }
 
     /// Brings the loaded table to the shape that one of iopslab's own has (`schema::maintenance`), and notes that all
-    /// of it is there.
-    ///
-    /// # Errors
-    /// A statement is refused, or records are missing: those of commits that a server had not yet written when it fell
-    /// over, or that another one has taken over without.
+    /// of it is there. Errors: a statement is refused, or records are missing: those of commits that a server had not
+    /// yet written when it fell over, or that another one has taken over without.
     pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<()> {
         let (table, wanted) = (self.of(&self.table), dataset.records);
         self.run(&[format!("REINDEX TABLE {table}"), format!("VACUUM (FREEZE, ANALYZE) {table}")])?;
@@ -120,10 +112,8 @@ impl Theirs {
     }
 
     /// Takes away what trials have left in the table, takes its statistics anew, and asks for a checkpoint, so that
-    /// none is due because of what went before. Who is not allowed one goes without.
-    ///
-    /// # Errors
-    /// Another statement is refused.
+    /// none is due because of what went before. Who is not allowed one goes without. Errors: another statement is
+    /// refused.
     pub fn maintain(&self) -> Result<TableBefore> {
         let dead_rows = self.number("n_dead_tup")?;
         self.run(&[format!("VACUUM (ANALYZE) {}", self.of(&self.table))])?;
