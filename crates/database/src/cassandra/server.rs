@@ -25,8 +25,8 @@ use super::table_service::{self, compact_keyspace};
 use crate::account::Account;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal,
-    Result, RunningNode, Server, ServerError, Work,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal, Result,
+    RunningNode, Server, ServerError, Work,
 };
 
 /// Name of the garbage collector's log among a trial's evidence.

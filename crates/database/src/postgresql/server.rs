@@ -22,8 +22,8 @@ use super::schema::{self, FIRST_OF_USERS, name};
 use crate::account::Account;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal,
-    Result, RunningNode, Server, ServerError, Work,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal, Result,
+    RunningNode, Server, ServerError, Work,
 };
 
 /// Between two looks while waiting to settle.
