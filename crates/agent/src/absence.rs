@@ -9,7 +9,7 @@ use database::{RunningNode, ServerError};
 use experiment::FaultAction;
 use process::machine::unix_ms;
 use storage::NetworkCut;
-use wire::{Moments, RequestError};
+use wire::{Moments, RequestError, Result};
 
 use super::cache_tier::CacheTier;
 use super::disk_fault::{self, Failing};
@@ -51,7 +51,7 @@ impl Compacting {
     }
 
     /// Waits until it is done; gives when that was, Unix milliseconds. One that is not awaited ends with its node.
-    pub fn end(self, outbox: &Outbox) -> Result<f64, RequestError> {
+    pub fn end(self, outbox: &Outbox) -> Result<f64> {
         while !self.0.is_finished() {
             if outbox.is_cancelled() {
                 return Err(RequestError::cancelled());
@@ -72,7 +72,7 @@ pub(super) fn begin(
     host: &Host,
     (database, caches): (&Database, Option<&mut CacheTier>),
     volumes: &Volumes,
-) -> Result<(Absence, Moments, Option<String>), RequestError> {
+) -> Result<(Absence, Moments, Option<String>)> {
     let began_unix_ms = unix_ms();
     let mut problem = None;
     let absence = match action {

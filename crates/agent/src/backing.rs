@@ -149,10 +149,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// What its server says of it.
-    ///
-    /// # Errors
-    /// When the server is lost: the volume answers with errors then.
+    /// What its server says of it. Errors: when the server is lost: the volume answers with errors then.
     pub fn note(&self, sample: &mut HostSample) -> Result<(), StorageError> {
         let (counts, page) = self.gauge.sample()?;
         sample.ebs.extend(monitor::ebs_figures(&page).map(|own| (self.role, own)));

@@ -10,7 +10,7 @@ use evidence::HostSample;
 use experiment::{FaultAction, Setup};
 use monitor::{Monitor, Sources};
 use process::machine::unix_ms;
-use wire::{DatabaseRequest, Event, Moments, Reply, RequestError, StartedTrial, StoppedTrial, UnderTest};
+use wire::{DatabaseRequest, Event, Moments, Reply, RequestError, Result, StartedTrial, StoppedTrial, UnderTest};
 
 use super::backing::is_limited;
 use super::cache_tier::CacheTier;
@@ -47,7 +47,7 @@ impl CacheHost {
         Self { outbox, opened: None, ledger }
     }
 
-    pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
+    pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply> {
         match request {
             DatabaseRequest::Check(needs) => Ok(Reply::Checked(check::of_cache(&needs))),
             DatabaseRequest::Open(task) => self.open(*task),
@@ -62,7 +62,7 @@ impl CacheHost {
         }
     }
 
-    fn open(&mut self, task: UnderTest) -> Result<Reply, RequestError> {
+    fn open(&mut self, task: UnderTest) -> Result<Reply> {
         let path = host::work_directory(&task.work_directory);
         let machine = host::take_machine(&task, &self.outbox)?;
         let (work, cleaned) = host::take_clean(&path, &self.outbox)?;
@@ -93,7 +93,7 @@ impl CacheHost {
 }
 
 impl Opened {
-    fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
+    fn handle(&mut self, request: DatabaseRequest) -> Result<Reply> {
         match request {
             DatabaseRequest::StartTrial { setup, .. } => self.start_trial(&setup),
             DatabaseRequest::Empty => {
@@ -124,7 +124,7 @@ impl Opened {
     }
 
     /// An empty node that answers, and has all CPUs of its machine until it is held.
-    fn start_trial(&mut self, setup: &Setup) -> Result<Reply, RequestError> {
+    fn start_trial(&mut self, setup: &Setup) -> Result<Reply> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         // What a trial has left that was given up.
         self.stop_trial()?;
@@ -137,7 +137,7 @@ impl Opened {
     }
 
     /// From now on this machine and its node are sampled once a second.
-    fn watch(&mut self) -> Result<(), RequestError> {
+    fn watch(&mut self) -> Result<()> {
         // One after the other.
         drop(self.monitor.take());
         let cache = self.cache.as_ref().ok_or_else(no_trial)?;
@@ -151,7 +151,7 @@ impl Opened {
         Ok(())
     }
 
-    fn stop_trial(&mut self) -> Result<StoppedTrial, RequestError> {
+    fn stop_trial(&mut self) -> Result<StoppedTrial> {
         let mut clock = Stopwatch::start();
         drop(self.monitor.take());
         let mut stopped = StoppedTrial::default();

@@ -14,7 +14,7 @@ use monitor::CgroupFiles;
 use process::machine;
 use reported::Reported;
 use storage::{Cgroup, ResourceLimits};
-use wire::RequestError;
+use wire::{RequestError, Result};
 
 use super::host::Host;
 use super::limits::files_of;
@@ -41,24 +41,14 @@ struct Node {
 impl CacheTier {
     /// Empty nodes that answer, in the network of the database's node at `beside`. Where CPUs are left whole beside the
     /// databases, which were promised so many, and are as many as these are promised, they use these.
-    pub fn start(
-        host: &Host,
-        setup: &CacheTierSetup,
-        beside: Ipv4Addr,
-        database_cpus: f64,
-    ) -> Result<Self, RequestError> {
+    pub fn start(host: &Host, setup: &CacheTierSetup, beside: Ipv4Addr, database_cpus: f64) -> Result<Self> {
         let left = beside_databases(setup.all_cpus(), database_cpus, machine::cpus());
         let limits = ResourceLimits { cpuset: left.map(|left| format!("0-{}", left - 1)), ..limits(setup) };
         Self::start_at(host, setup, (0..setup.nodes).map(|index| address(beside, index)), Some(&limits))
     }
 
     /// One node on a machine of its own, which is held to what the node is promised where it is `limited`.
-    pub fn start_alone(
-        host: &Host,
-        of_tier: &CacheTierSetup,
-        address: Ipv4Addr,
-        limited: bool,
-    ) -> Result<Self, RequestError> {
+    pub fn start_alone(host: &Host, of_tier: &CacheTierSetup, address: Ipv4Addr, limited: bool) -> Result<Self> {
         let setup = CacheTierSetup { nodes: 1, ..of_tier.clone() };
         let limits = limited.then(|| limits(&setup));
         Self::start_at(host, &setup, std::iter::once(address), limits.as_ref())
@@ -69,9 +59,9 @@ impl CacheTier {
         setup: &CacheTierSetup,
         addresses: impl Iterator<Item = Ipv4Addr>,
         limits: Option<&ResourceLimits>,
-    ) -> Result<Self, RequestError> {
+    ) -> Result<Self> {
         host.outbox.progress(format!("starting {} of {PROGRAM}", several(setup.nodes)), None);
-        let node = |(number, address): (u32, Ipv4Addr)| -> Result<Node, RequestError> {
+        let node = |(number, address): (u32, Ipv4Addr)| -> Result<Node> {
             let name = Host::cgroup_name(&format!("cache-{number}"));
             let cgroup = limits.map(|limits| Cgroup::create(Path::new(CGROUP_ROOT), &host.ledger, &name, limits));
             let cgroup = cgroup.transpose()?;
@@ -90,7 +80,7 @@ impl CacheTier {
     }
 
     /// What all nodes report of themselves.
-    pub fn stats(&self) -> Result<StatsReader, RequestError> {
+    pub fn stats(&self) -> Result<StatsReader> {
         StatsReader::new(&self.addresses()).map_err(RequestError::new)
     }
 
@@ -100,7 +90,7 @@ impl CacheTier {
     }
 
     /// Empties them: other processes at the same addresses.
-    pub fn empty(&mut self, host: &Host) -> Result<(), RequestError> {
+    pub fn empty(&mut self, host: &Host) -> Result<()> {
         for node in &mut self.nodes {
             if let Some(cgroup) = &node.cgroup {
                 cgroup.kill_all()?;
@@ -113,7 +103,7 @@ impl CacheTier {
     }
 
     /// Kills a node (SIGKILL), counted from 1: what it held is gone, and nobody answers at its address.
-    pub fn kill(&mut self, number: u32) -> Result<(), RequestError> {
+    pub fn kill(&mut self, number: u32) -> Result<()> {
         let node = nth(&mut self.nodes, number)?;
         let Some(process) = &mut node.process else {
             return Err(RequestError::new(format!("the cache at {} was killed before", node.at)));
@@ -128,21 +118,21 @@ impl CacheTier {
     }
 
     /// Starts a node that was killed again: empty, at the same address, inside of the same limits.
-    pub fn bring_back(&mut self, host: &Host, number: u32) -> Result<(), RequestError> {
+    pub fn bring_back(&mut self, host: &Host, number: u32) -> Result<()> {
         let node = nth(&mut self.nodes, number)?;
         node.process = Some(started(host, &self.setup, node.cgroup.as_ref(), *node.at.ip())?);
         Ok(())
     }
 
     /// From now on each has the CPUs that it was promised.
-    pub fn hold(&self) -> Result<(), RequestError> {
+    pub fn hold(&self) -> Result<()> {
         let mut limited = self.nodes.iter().filter_map(|node| node.cgroup.as_ref());
         let hold = |cgroup: &Cgroup| cgroup.set_cpu_limits(Some(self.setup.cpus), None);
         limited.try_for_each(hold).map_err(RequestError::new)
     }
 
     /// What the database reports, and what these do.
-    pub fn with(&self, database: Box<dyn MetricsReader>) -> Result<Box<dyn MetricsReader>, RequestError> {
+    pub fn with(&self, database: Box<dyn MetricsReader>) -> Result<Box<dyn MetricsReader>> {
         Ok(Box::new(Both { caches: self.stats()?, database }))
     }
 
@@ -155,7 +145,7 @@ impl CacheTier {
     }
 
     /// Ends them and removes their cgroups.
-    pub fn end(self) -> Result<(), RequestError> {
+    pub fn end(self) -> Result<()> {
         self.nodes.into_iter().try_for_each(|Node { process, cgroup, .. }| {
             drop(process);
             cgroup.map_or(Ok(()), |cgroup| cgroup.remove()).map_err(RequestError::new)
@@ -164,7 +154,7 @@ impl CacheTier {
 }
 
 /// The node with this number, counted from 1.
-fn nth(nodes: &mut [Node], number: u32) -> Result<&mut Node, RequestError> {
+fn nth(nodes: &mut [Node], number: u32) -> Result<&mut Node> {
     let node = nodes.get_mut((number as usize).wrapping_sub(1));
     node.ok_or_else(|| RequestError::new(format!("there is no cache node {number}")))
 }
@@ -180,12 +170,7 @@ fn limits(setup: &CacheTierSetup) -> ResourceLimits {
 }
 
 /// A process that answers.
-fn started(
-    host: &Host,
-    setup: &CacheTierSetup,
-    cgroup: Option<&Cgroup>,
-    address: Ipv4Addr,
-) -> Result<Process, RequestError> {
+fn started(host: &Host, setup: &CacheTierSetup, cgroup: Option<&Cgroup>, address: Ipv4Addr) -> Result<Process> {
     let node = NodeOfCache {
         address,
         memory_bytes: setup.memory_bytes,
@@ -297,7 +282,7 @@ mod tests {
         assert!(asked(&addresses[1], "get a\r\n").is_err(), "nobody is there");
         assert_eq!(tier.lost(), None, "it is away by plan");
         assert_eq!(asked(&addresses[0], "get a\r\n").unwrap(), "VALUE a 0 1\r\nx\r\nEND\r\n");
-        let refused = |killed: Result<(), RequestError>| killed.unwrap_err().message;
+        let refused = |killed: Result<()>| killed.unwrap_err().message;
         assert!(refused(tier.kill(2)).ends_with("was killed before"));
         assert_eq!(refused(tier.kill(3)), "there is no cache node 3");
 

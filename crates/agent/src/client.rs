@@ -14,14 +14,14 @@ use experiment::{Consistency, Definition, LoadLevel, Mix, Replay};
 use monitor::{Annotate, Monitor, Sources};
 use process::machine;
 use wire::{
-    CacheReads, ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, OwnRows, Reply, RequestError, Second,
-    TrialResult, TrialTask, WarmRound,
+    CacheReads, ClientRequest, Endpoint, Event, ExistingDataset, LoadedDataset, OwnRows, Reply, RequestError, Result,
+    Second, TrialResult, TrialTask, WarmRound,
 };
 
 use super::outbox::Outbox;
 use super::sampling;
 
-pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
+pub(super) fn handle(request: ClientRequest, outbox: &Outbox) -> Result<Reply> {
     match request.endpoint().map(|endpoint| endpoint.product) {
         Some(product) => database::with_client(product, OfClient { request, outbox }).map_err(RequestError::new)?,
         None => Ok(Reply::Closed),
@@ -35,14 +35,14 @@ struct OfClient<'a> {
 }
 
 impl ClientWork for OfClient<'_> {
-    type Output = Result<Reply, RequestError>;
+    type Output = Result<Reply>;
 
     fn with<C: Client>(self) -> Self::Output {
         asked::<C>(self.request, self.outbox)
     }
 }
 
-fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply, RequestError> {
+fn asked<C: Client>(request: ClientRequest, outbox: &Outbox) -> Result<Reply> {
     match request {
         ClientRequest::Load { endpoint, dataset, keys, first_record, records, concurrency, overwrites, own } => {
             let plan = LoadPlan {
@@ -101,7 +101,7 @@ fn connect<C: Client>(endpoint: &Endpoint, fields: u32) -> C {
 }
 
 /// The client of a trial that asks for what this definition says.
-fn of_trial<C: Client>(task: &TrialTask, definition: &Definition, outbox: &Outbox) -> Result<Cached<C>, RequestError> {
+fn of_trial<C: Client>(task: &TrialTask, definition: &Definition, outbox: &Outbox) -> Result<Cached<C>> {
     let client = connect::<C>(&task.endpoint, task.dataset.fields);
     let caches = task.endpoint.cache.as_ref().map(|cache| CachesAt {
         nodes: cache.nodes.clone(),
@@ -129,7 +129,7 @@ fn of_trial<C: Client>(task: &TrialTask, definition: &Definition, outbox: &Outbo
 /// The recording that was read last: all trials of an experiment replay the same one.
 static LAST_RECORDING: Mutex<Option<Arc<ReadRecording>>> = Mutex::new(None);
 
-fn recording(replay: &Replay, outbox: &Outbox) -> Result<Arc<ReadRecording>, RequestError> {
+fn recording(replay: &Replay, outbox: &Outbox) -> Result<Arc<ReadRecording>> {
     let mut last = LAST_RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = last.as_ref().filter(|known| (&known.path, &known.sha256) == (&replay.path, &replay.sha256)) {
         return Ok(Arc::clone(known));
@@ -141,7 +141,7 @@ fn recording(replay: &Replay, outbox: &Outbox) -> Result<Arc<ReadRecording>, Req
 }
 
 /// The data set in a cluster that exists: is it there?
-fn take<C: Client>(wanted: &ExistingDataset) -> Result<Reply, RequestError> {
+fn take<C: Client>(wanted: &ExistingDataset) -> Result<Reply> {
     let client = connect::<C>(&wanted.endpoint, wanted.dataset.fields);
     let taken = client.take(&wanted.dataset, wanted.keys, wanted.replication_factor);
     let (found, left_out) = taken.map_err(refused)?;
@@ -167,7 +167,7 @@ fn second(s: &engine::Second) -> Event {
     Event::Second(Second { t_s: s.t_s, operations: s.operations, errors: s.errors, p50_us: s.p50_us, p99_us: s.p99_us })
 }
 
-fn load<C: Client>(client: &C, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply, RequestError> {
+fn load<C: Client>(client: &C, plan: &LoadPlan, outbox: &Outbox) -> Result<Reply> {
     let mut written = 0_u64;
     let doing = if plan.overwrites_of.is_some() { "writing records again" } else { "loading records" };
     let loaded = engine::run_load(
@@ -222,7 +222,7 @@ fn warm<C: Client>(
     (seconds, in_flight): (f64, u32),
     reads_alone: bool,
     outbox: &Outbox,
-) -> Result<Reply, RequestError> {
+) -> Result<Reply> {
     let plan = plan_of(task);
     let warm_up = TrialPlan {
         definition: without_inserts(&plan.definition, reads_alone),
@@ -275,7 +275,7 @@ fn without_inserts(workload: &Definition, reads_alone: bool) -> Definition {
     workload
 }
 
-fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply, RequestError> {
+fn trial<C: Client>(task: &TrialTask, outbox: &Outbox) -> Result<Reply> {
     // A request waits where the database's threads have the CPU, whatever the client's priority.
     let left = machine::left_beside(task.database_cpus, machine::cpus());
     let _place = left.and_then(machine::OnFirstCpus::new);
@@ -335,7 +335,7 @@ fn look_for(
     plan: &TrialPlan,
     consistency: Consistency,
     outbox: &Outbox,
-) -> Result<WriteCheck, RequestError> {
+) -> Result<WriteCheck> {
     let check = engine::read_back(
         connect,
         writes,
@@ -347,7 +347,7 @@ fn look_for(
 }
 
 /// Who is called off has not failed.
-fn unless_cancelled<T>(outcome: Result<T, impl ToString>, outbox: &Outbox) -> Result<T, RequestError> {
+fn unless_cancelled<T>(outcome: Result<T, impl ToString>, outbox: &Outbox) -> Result<T> {
     if outbox.is_cancelled() { Err(RequestError::cancelled()) } else { outcome.map_err(RequestError::new) }
 }
 

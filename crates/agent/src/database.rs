@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use database::Renewal;
 use experiment::{CacheState, DataSetFiles, Setup};
-use wire::{DatabaseRequest, MachineUse, Reply, RequestError, StoppedTrial, UnderTest};
+use wire::{DatabaseRequest, MachineUse, Reply, RequestError, Result, UnderTest};
 
 use super::backing::{Store, is_limited};
 use super::cache_tier::CacheTier;
@@ -76,7 +76,7 @@ impl DatabaseHost {
         Self { outbox, opened: None, watching: None, ledger }
     }
 
-    pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
+    pub fn handle(&mut self, request: DatabaseRequest) -> Result<Reply> {
         match (request, &mut self.watching) {
             (DatabaseRequest::Check(needs), _) => Ok(Reply::Checked(problems(&needs))),
             (DatabaseRequest::Open(task), _) => self.open(*task),
@@ -106,7 +106,7 @@ impl DatabaseHost {
         }
     }
 
-    fn open(&mut self, task: UnderTest) -> Result<Reply, RequestError> {
+    fn open(&mut self, task: UnderTest) -> Result<Reply> {
         let outbox = &self.outbox;
         let path = host::work_directory(&task.work_directory);
         let machine = host::take_machine(&task, outbox)?;
@@ -169,7 +169,7 @@ impl DatabaseHost {
 }
 
 impl Opened {
-    fn handle(&mut self, request: DatabaseRequest) -> Result<Reply, RequestError> {
+    fn handle(&mut self, request: DatabaseRequest) -> Result<Reply> {
         let (host, database) = (&self.host, &self.database);
         match request {
             DatabaseRequest::Initialise { files } => self.initialise(&files),
@@ -231,7 +231,7 @@ impl Opened {
     }
 
     /// From here on the data volume's own data set is the snapshot.
-    fn initialise(&mut self, files: &DataSetFiles) -> Result<Reply, RequestError> {
+    fn initialise(&mut self, files: &DataSetFiles) -> Result<Reply> {
         let machine_use = self.machine_use.as_ref();
         let machine_use =
             machine_use.ok_or_else(|| RequestError::new("this host has no volume of its own to initialise"))?;
@@ -242,7 +242,7 @@ impl Opened {
         Ok(Reply::Initialised { how, before })
     }
 
-    fn find_snapshot(&self, files: &DataSetFiles) -> Result<Reply, RequestError> {
+    fn find_snapshot(&self, files: &DataSetFiles) -> Result<Reply> {
         let key = self.database.snapshot_key(files)?;
         let restored = self.restored.as_ref().filter(|restored| restored.facts.key == key);
         let snapshot = match restored {
@@ -252,7 +252,7 @@ impl Opened {
         Ok(Reply::Found { snapshot, key })
     }
 
-    fn start_loading(&mut self, files: DataSetFiles, name: String) -> Result<Reply, RequestError> {
+    fn start_loading(&mut self, files: DataSetFiles, name: String) -> Result<Reply> {
         let loading = Loading::start(&self.host, &self.database, files, name)?;
         let loading = self.loading.insert(loading);
         loading.make_ready(&self.host, &self.database)?;
@@ -260,10 +260,7 @@ impl Opened {
     }
 
     /// Acts on the database that loads.
-    fn loading_with<R>(
-        &mut self,
-        act: impl FnOnce(&mut Loading, &Host, &Database) -> Result<R, RequestError>,
-    ) -> Result<R, RequestError> {
+    fn loading_with<R>(&mut self, act: impl FnOnce(&mut Loading, &Host, &Database) -> Result<R>) -> Result<R> {
         let loading = self.loading.as_mut();
         let loading = loading.ok_or_else(|| RequestError::new("no database is loading"))?;
         act(loading, &self.host, &self.database)
@@ -273,7 +270,7 @@ impl Opened {
     /// meanwhile they are made once more: no trial has begun that would have seen it.
     ///
     /// `others` are the configurations that share the process of this one, and so its volumes.
-    fn prepare(&mut self, setup: &Setup, others: &[Setup]) -> Result<Reply, RequestError> {
+    fn prepare(&mut self, setup: &Setup, others: &[Setup]) -> Result<Reply> {
         let name = &setup.configuration;
         if self.volumes_of(name).is_none() {
             let volumes = match self.make_volumes(setup, others) {
@@ -293,7 +290,7 @@ impl Opened {
     /// old ones left in the ledger: a copy of a mount in a stranger's namespace costs a volume, not the run. Whether it
     /// was so. There is no other disk than the one that was given: that one has to become free, and until then trials
     /// say who keeps it.
-    fn replace_held(&mut self, setup: &Setup) -> Result<bool, RequestError> {
+    fn replace_held(&mut self, setup: &Setup) -> Result<bool> {
         let mut all = self.prepared.iter();
         let Some(place) = all.position(|prepared| prepared.is_of(&setup.configuration)) else {
             return Ok(false);
@@ -319,7 +316,7 @@ impl Opened {
         all.find(|prepared| prepared.is_of(configuration)).map(|prepared| &prepared.volumes)
     }
 
-    fn make_volumes(&mut self, setup: &Setup, others: &[Setup]) -> Result<Volumes, RequestError> {
+    fn make_volumes(&mut self, setup: &Setup, others: &[Setup]) -> Result<Volumes> {
         // The volumes of another process are in nobody's way once that has ended.
         self.end_kept()?;
         let (host, name) = (&self.host, &setup.configuration);
@@ -352,12 +349,7 @@ impl Opened {
     }
 
     /// Starts a trial; where that fails, what it had started does not stay.
-    fn start_or_undo(
-        &mut self,
-        setup: &Setup,
-        database_cpus: f64,
-        how: (&[String], &str),
-    ) -> Result<Reply, RequestError> {
+    fn start_or_undo(&mut self, setup: &Setup, database_cpus: f64, how: (&[String], &str)) -> Result<Reply> {
         self.replace_held(setup)?;
         let mut started = self.start_trial(setup, database_cpus, how);
         if started.is_err() && !self.host.outbox.is_cancelled() && self.replace_held(setup)? {
@@ -373,12 +365,7 @@ impl Opened {
         started
     }
 
-    fn start_trial(
-        &mut self,
-        setup: &Setup,
-        database_cpus: f64,
-        how: (&[String], &str),
-    ) -> Result<Reply, RequestError> {
+    fn start_trial(&mut self, setup: &Setup, database_cpus: f64, how: (&[String], &str)) -> Result<Reply> {
         let serves = |(before, fork): &(Setup, Fork)| before.shares_process_with(setup) && fork.ended().is_none();
         let fork = match self.kept.take_if(|kept| serves(kept)) {
             Some((_, fork)) => fork.goes_on(setup, self.on_machine, database_cpus),
@@ -407,7 +394,7 @@ impl Opened {
     }
 
     /// Each block has processes of its own, also where the trial that one was kept for was skipped.
-    fn enter_block(&mut self, block: u32) -> Result<(), RequestError> {
+    fn enter_block(&mut self, block: u32) -> Result<()> {
         if self.block != Some(block) {
             self.end_kept()?;
             self.block = Some(block);
@@ -416,7 +403,7 @@ impl Opened {
     }
 
     /// The database that was kept from the trial before is ended, and its volumes are detached.
-    fn end_kept(&mut self) -> Result<(), RequestError> {
+    fn end_kept(&mut self) -> Result<()> {
         if let Some((_, fork)) = self.kept.take() {
             fork.end()?;
             self.detach()?;
@@ -425,7 +412,7 @@ impl Opened {
     }
 
     /// Those that somebody else keeps are left: they are made anew, or asked for again, when they are needed.
-    fn detach(&mut self) -> Result<(), RequestError> {
+    fn detach(&mut self) -> Result<()> {
         for Prepared { volumes, .. } in &mut self.prepared {
             match volumes.detach() {
                 Err(error) if volumes.held_elsewhere().is_some() => tracing::warn!("{error}"),
@@ -436,10 +423,7 @@ impl Opened {
     }
 
     /// Acts on the trial under way.
-    fn trial_with<R>(
-        &mut self,
-        act: impl FnOnce(&mut Trial, &Host, &Database, &Volumes) -> Result<R, RequestError>,
-    ) -> Result<R, RequestError> {
+    fn trial_with<R>(&mut self, act: impl FnOnce(&mut Trial, &Host, &Database, &Volumes) -> Result<R>) -> Result<R> {
         let trial = self.trial.as_mut();
         let trial = trial.ok_or_else(|| RequestError::new("no trial is under way"))?;
         let mut all = self.prepared.iter();
@@ -449,35 +433,29 @@ impl Opened {
     }
 
     /// The data set as it was loaded; the page cache as the workload leaves it, where that was seen before.
-    fn renew(&mut self, cache: CacheState, workload: &str) -> Result<Reply, RequestError> {
+    fn renew(&mut self, cache: CacheState, workload: &str) -> Result<Reply> {
         let trial = self.trial.as_ref();
         let noted = trial.and_then(|trial| self.settled.find(trial.setup(), workload)).cloned();
         self.trial_with(|trial, host, database, volumes| trial.renew(host, database, volumes, (cache, noted.as_ref())))
     }
 
     /// Notes which pages of the data set are in the page cache now.
-    fn note_cache(&mut self, workload: &str, how: (bool, Option<f64>)) -> Result<Reply, RequestError> {
+    fn note_cache(&mut self, workload: &str, how: (bool, Option<f64>)) -> Result<Reply> {
         let (setup, directories) = self.trial_with(|trial, _, database, volumes| {
             Ok((trial.setup().clone(), database.data_set_directories(&volumes.data_directories())))
         })?;
         self.settled.note((&setup, workload), &directories, how).map(|()| Reply::CacheNoted)
     }
 
-    fn read_log(&self, name: &str, offset: u64) -> Result<Reply, RequestError> {
+    fn read_log(&self, name: &str, offset: u64) -> Result<Reply> {
         let log = self.logs.iter().find(|log| log.name == name);
         let log = log.ok_or_else(|| RequestError::new(format!("the trial has left no log {name}")))?;
         log.piece(offset).map(Reply::LogPiece)
     }
 
-    fn stop_trial(&mut self, keeps: bool) -> Result<Reply, RequestError> {
+    fn stop_trial(&mut self, keeps: bool) -> Result<Reply> {
         let mut clock = Stopwatch::start();
-        let mut stopped = StoppedTrial {
-            program_cache_bytes: self.trial.as_ref().and_then(Trial::program_cache_bytes),
-            page_cache_off: self.trial.as_mut().and_then(Trial::take_page_cache_problem),
-            caches_lost: self.trial.as_mut().and_then(Trial::caches_lost),
-            others: self.trial.as_ref().map(Trial::others).unwrap_or_default(),
-            ..StoppedTrial::default()
-        };
+        let mut stopped = self.trial.as_mut().map(Trial::seen).unwrap_or_default();
         if let Some(trial) = self.trial.take() {
             let setup = trial.setup().clone();
             let volumes = self.volumes_of(&setup.configuration);

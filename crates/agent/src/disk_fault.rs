@@ -3,7 +3,7 @@
 use experiment::{FailingRequests, FaultAction, VolumeRole};
 use process::machine::unix_ms;
 use volume::{Effect, VolumeFault};
-use wire::{Moments, RequestError};
+use wire::{Moments, RequestError, Result};
 
 use super::volumes::Volumes;
 
@@ -15,11 +15,7 @@ pub(super) struct Failing {
 }
 
 /// The volume has the fault, from now until [`end`].
-pub(super) fn begin(
-    action: FaultAction,
-    role: VolumeRole,
-    volumes: &Volumes,
-) -> Result<(Failing, Moments), RequestError> {
+pub(super) fn begin(action: FaultAction, role: VolumeRole, volumes: &Volumes) -> Result<(Failing, Moments)> {
     let makes_some_fail = matches!(action, FaultAction::DiskError { .. } | FaultAction::DiskFull { .. });
     let failed_before = volumes.failed_requests(role).filter(|_| makes_some_fail);
     let size_bytes = volumes.size_bytes(role).unwrap_or_default();
@@ -29,13 +25,13 @@ pub(super) fn begin(
 }
 
 /// It has none any more; what a stall held back is answered. Says how many requests have failed.
-pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Option<u64>), RequestError> {
+pub(super) fn end(failing: &Failing, volumes: &Volumes) -> Result<(Moments, Option<u64>)> {
     let moments = set(volumes, failing.role, &[])?;
     let failed = volumes.failed_requests(failing.role).zip(failing.failed_before);
     Ok((moments, failed.map(|(now, before)| now.saturating_sub(before))))
 }
 
-fn set(volumes: &Volumes, role: VolumeRole, faults: &[VolumeFault]) -> Result<Moments, RequestError> {
+fn set(volumes: &Volumes, role: VolumeRole, faults: &[VolumeFault]) -> Result<Moments> {
     let began_unix_ms = unix_ms();
     match volumes.set_faults(role, faults)? {
         true => Ok(Moments { began_unix_ms, done_unix_ms: unix_ms() }),

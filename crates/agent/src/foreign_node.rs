@@ -8,7 +8,7 @@ use std::time::Instant;
 use evidence::VolumeFacts;
 use experiment::{IoLimits, Setup, VolumeRole};
 use monitor::{CgroupFiles, FoundProcess, GcLogPlace, Monitor, NotFound, OpenFile, Sources};
-use wire::{Event, GivenByMachine, Observed, Reply, RequestError, StartedTrial, WatchTask, WatchedFacts};
+use wire::{Event, GivenByMachine, Observed, Reply, RequestError, Result, StartedTrial, WatchTask, WatchedFacts};
 
 use super::outbox::Outbox;
 
@@ -38,7 +38,7 @@ struct Seen {
 
 impl Watching {
     /// Looks for the node.
-    pub fn begin(task: WatchTask) -> Result<(Self, WatchedFacts), RequestError> {
+    pub fn begin(task: WatchTask) -> Result<(Self, WatchedFacts)> {
         let seen = look(&task)?;
         let FoundProcess { pid, name, .. } = &seen.process;
         let devices = seen.devices.iter().map(|(role, device)| match role {
@@ -55,7 +55,7 @@ impl Watching {
 
     /// From now on samples are sent, and the end of the process is reported. The process is looked for anew: between
     /// trials its owner may have started another one.
-    pub fn start_trial(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply, RequestError> {
+    pub fn start_trial(&mut self, setup: &Setup, outbox: &Outbox) -> Result<Reply> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let seen = look(&self.task)?;
         let given = given(&seen.process)?;
@@ -88,7 +88,7 @@ impl Watching {
     }
 
     /// From now on samples are sent, outside of any trial.
-    pub fn observe(&mut self, outbox: &Outbox) -> Result<Reply, RequestError> {
+    pub fn observe(&mut self, outbox: &Outbox) -> Result<Reply> {
         let seen = look(&self.task)?;
         let given = given(&seen.process)?;
         self.began = Some((Instant::now(), own_cpu_s()));
@@ -98,9 +98,7 @@ impl Watching {
 
     /// No more samples, and what they cost.
     pub fn end_observation(&mut self) -> Reply {
-        if let Some(monitor) = self.monitor.take() {
-            monitor.stop();
-        }
+        self.monitor = None;
         let (seconds, before) = match self.began.take() {
             Some((began, before)) => (began.elapsed().as_secs_f64(), before),
             None => (0.0, None),
@@ -111,15 +109,13 @@ impl Watching {
 
     /// No more samples.
     pub fn stop_trial(&mut self) -> Reply {
-        if let Some(monitor) = self.monitor.take() {
-            monitor.stop();
-        }
+        self.monitor = None;
         Reply::Stopped(Box::default())
     }
 }
 
 /// What the machine gives to the process.
-fn given(process: &FoundProcess) -> Result<GivenByMachine, RequestError> {
+fn given(process: &FoundProcess) -> Result<GivenByMachine> {
     let memory_bytes = monitor::memory_bytes(Path::new("/"))
         .ok_or_else(|| RequestError::new("this machine does not say how much memory it has"))?;
     Ok(GivenByMachine { cpus: cpus(process), memory_bytes })
@@ -159,7 +155,7 @@ fn watch(machine: &str, seen: Seen, outbox: Outbox) -> Monitor {
 }
 
 /// Finds the process, and of what it uses as much as this user may see.
-fn look(task: &WatchTask) -> Result<Seen, RequestError> {
+fn look(task: &WatchTask) -> Result<Seen> {
     let root = Path::new("/");
     let found = match &task.node.process {
         Some(words) => FoundProcess::called(root, words),
@@ -224,7 +220,7 @@ fn device(
     stated: Option<&str>,
     files: Option<&[OpenFile]>,
     is_of_kind: fn(&str) -> bool,
-) -> Result<Result<String, String>, RequestError> {
+) -> Result<Result<String, String>> {
     let no_device =
         |path: &str| format!("{path} is on a file system without a device of its own (overlay, btrfs, network)");
     if let Some(directory) = stated {

@@ -9,7 +9,7 @@ use database::{MetricsReader, RunningNode};
 use experiment::{SettingsInForce, Setup};
 use monitor::CompilerMeter;
 use rustix::process::{Pid, setpriority_process};
-use wire::{RequestError, ToRest, Usage};
+use wire::{RequestError, Result, ToRest, Usage};
 
 use super::limits::Limits;
 use super::logs::KeptLog;
@@ -79,7 +79,7 @@ impl Fork {
         evidence::Fork { started_unix_ms: self.started_unix_ms, place: self.place }
     }
 
-    pub fn node(&self) -> Result<&Node, RequestError> {
+    pub fn node(&self) -> Result<&Node> {
         self.node.as_ref().ok_or_else(|| RequestError::new("no node is running"))
     }
 
@@ -104,7 +104,7 @@ impl Fork {
     /// It is also asked for all that a trial samples, and the answer thrown away: classes that are loaded for the first
     /// answer make the JVM throw away compiled code, two to four CPU-seconds of it, which would be compiled again in
     /// the first trial's window.
-    pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage, RequestError> {
+    pub fn usage(&mut self, volumes: &Volumes) -> Result<Usage> {
         self.put_compilers_first();
         if self.metrics.is_none() {
             let metrics = with(self.node()?, |n| n.metrics(KEYSPACE, &self.tables))?;
@@ -164,7 +164,7 @@ impl Fork {
 
     /// Ends it, and removes its cgroup. Killed rather than drained: its data is thrown away, and draining a large
     /// memtable through a small volume could take minutes.
-    pub fn end(mut self) -> Result<(), RequestError> {
+    pub fn end(mut self) -> Result<()> {
         self.limits.rest();
         if let Some(node) = self.node.take() {
             with(&node, |node| node.kill());

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use database::{Account, Temporary};
 use experiment::MachineStorage;
 use storage::{Disk, Ledger, LedgerItem, Measuring, Problem, StorageError, WorkDirectory};
-use wire::{MachineUse, RequestError, SnapshotFacts, UnderTest};
+use wire::{MachineUse, RequestError, Result, SnapshotFacts, UnderTest};
 
 use super::backing::is_limited;
 use super::logs::KeptLog;
@@ -48,7 +48,7 @@ pub(super) fn take(
     needed_bytes: (u64, u64),
     machine_use: Option<&MachineUse>,
     outbox: &Outbox,
-) -> Result<(WorkDirectory, Vec<String>), RequestError> {
+) -> Result<(WorkDirectory, Vec<String>)> {
     let (work, cleaned) = take_clean(path, outbox)?;
     let problems = missing(work.path(), needed_bytes, machine_use);
     // Only here: what an earlier run had left on a device is gone now.
@@ -65,7 +65,7 @@ pub(super) fn take(
 }
 
 /// The same whatever the machine lacks.
-pub(super) fn take_clean(path: &Path, outbox: &Outbox) -> Result<(WorkDirectory, Vec<String>), RequestError> {
+pub(super) fn take_clean(path: &Path, outbox: &Outbox) -> Result<(WorkDirectory, Vec<String>)> {
     let work = lock(path, outbox)?;
     let cleaned = storage::clean(&work.ledger_path())?;
     cleaned.left().for_each(|left| tracing::warn!("of an earlier run: {left}"));
@@ -73,7 +73,7 @@ pub(super) fn take_clean(path: &Path, outbox: &Outbox) -> Result<(WorkDirectory,
 }
 
 /// Takes this machine for a run: the first of its nodes does so for all. What goes on beside others waits for nobody.
-pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>, RequestError> {
+pub(super) fn take_machine(task: &UnderTest, outbox: &Outbox) -> Result<Option<Measuring>> {
     let lock = process::paths::machine_lock().filter(|_| task.on_machine == 0);
     let taken = lock.map(|lock| Measuring::take(&lock, &task.run, task.beside, |what| outbox.waits(what)));
     taken.transpose().map_err(RequestError::new)
@@ -128,18 +128,13 @@ fn directory(stated: &MachineStorage) -> Option<&Path> {
 }
 
 /// The work directory. The agent of a run that was killed a moment ago may still be cleaning up, so it gets some time.
-fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory, RequestError> {
+fn lock(path: &Path, outbox: &Outbox) -> Result<WorkDirectory> {
     WorkDirectory::lock_when_free(path, |what| outbox.waits(what)).map_err(RequestError::new)
 }
 
 impl Host {
     /// Opens the ledger of a work directory that was taken.
-    pub fn open(
-        work: WorkDirectory,
-        machine: Option<Measuring>,
-        run: String,
-        outbox: Outbox,
-    ) -> Result<Self, RequestError> {
+    pub fn open(work: WorkDirectory, machine: Option<Measuring>, run: String, outbox: Outbox) -> Result<Self> {
         let ledger = Arc::new(Ledger::open(&work.ledger_path())?);
         let account = Account::of_this_machine()?;
         if let Some(account) = &account {
@@ -154,7 +149,7 @@ impl Host {
     }
 
     /// Where a trial's node has what is its own; what an earlier trial has left there is gone.
-    pub fn node_directory(&self) -> Result<PathBuf, RequestError> {
+    pub fn node_directory(&self) -> Result<PathBuf> {
         let directory = self.run_directory().join("node");
         storage::remove_tree(&directory)?;
         Ok(directory)
@@ -166,7 +161,7 @@ impl Host {
     }
 
     /// Moves a log to where the node's next start leaves it; `None` where there is none.
-    pub fn keep_earlier_log(&self, log: &Path, name: String) -> Result<Option<KeptLog>, RequestError> {
+    pub fn keep_earlier_log(&self, log: &Path, name: String) -> Result<Option<KeptLog>> {
         if !log.exists() {
             return Ok(None);
         }
@@ -178,7 +173,7 @@ impl Host {
     }
 
     /// Removes what earlier trials have kept.
-    pub fn forget_earlier_logs(&self) -> Result<(), RequestError> {
+    pub fn forget_earlier_logs(&self) -> Result<()> {
         storage::remove_tree(&self.earlier_logs()).map_err(RequestError::new)
     }
 
@@ -199,7 +194,7 @@ impl Host {
     }
 
     /// Moves a data directory to where the snapshot is kept.
-    pub fn keep_snapshot(&self, data: &Path, facts: &SnapshotFacts) -> Result<(), RequestError> {
+    pub fn keep_snapshot(&self, data: &Path, facts: &SnapshotFacts) -> Result<()> {
         let target = self.snapshot_directory(&facts.key);
         let keep = || -> std::io::Result<()> {
             guarded::if_there(std::fs::remove_dir_all(&target))?;
@@ -212,7 +207,7 @@ impl Host {
     }
 
     /// An empty directory in which a data set is loaded.
-    pub fn loading_directory(&self, key: &str) -> Result<PathBuf, RequestError> {
+    pub fn loading_directory(&self, key: &str) -> Result<PathBuf> {
         let directory = self.work.path().join("loading").join(key);
         storage::remove_tree(&directory)?;
         self.claim_directory(&directory)?;
@@ -220,13 +215,13 @@ impl Host {
     }
 
     /// A directory that the ledger knows.
-    pub fn claim_directory(&self, path: &Path) -> Result<(), RequestError> {
+    pub fn claim_directory(&self, path: &Path) -> Result<()> {
         self.ledger.intend(LedgerItem::Directory { path: path.to_owned() })?;
         std::fs::create_dir_all(path).map_err(|e| RequestError::new(format!("cannot create {}: {e}", path.display())))
     }
 
     /// Writes a process into the ledger, so that it does not outlive this agent.
-    pub fn remember_process(&self, pid: u32, name: &str) -> Result<(), RequestError> {
+    pub fn remember_process(&self, pid: u32, name: &str) -> Result<()> {
         match LedgerItem::process(pid, name) {
             Some(item) => self.ledger.intend(item).map(|_| ()).map_err(RequestError::new),
             // It has ended already: nothing is left to be undone, and who waits for it says why.

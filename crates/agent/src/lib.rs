@@ -43,7 +43,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use wire::{DatabaseRequest, Event, Reply, Request, RequestError};
+use wire::{DatabaseRequest, Event, Reply, Request, RequestError, Result};
 
 use outbox::Outbox;
 use undoing::Undoing;
@@ -170,7 +170,7 @@ fn answer_for_host(
     work: &Receiver<Work>,
     outbox: &Outbox,
     (ledger, closing): (Arc<OnceLock<PathBuf>>, &AtomicBool),
-    mut handle: impl FnMut(DatabaseRequest) -> Result<Reply, RequestError>,
+    mut handle: impl FnMut(DatabaseRequest) -> Result<Reply>,
 ) {
     answer(work, outbox, |request| match request {
         Request::Database(request) => handle(request),
@@ -183,7 +183,7 @@ fn answer_for_host(
 }
 
 /// Answers requests until there are no more.
-fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply, RequestError>) {
+fn answer(work: &Receiver<Work>, outbox: &Outbox, mut handle: impl FnMut(Request) -> Result<Reply>) {
     outbox.report_work();
     while let Ok(Work::Request(request)) = work.recv() {
         outbox.works(true);

@@ -7,7 +7,7 @@ use experiment::Setup;
 use monitor::CgroupFiles;
 use process::machine;
 use storage::{Cgroup, Ledger, PageCacheBudget, ResourceLimits};
-use wire::RequestError;
+use wire::{RequestError, Result};
 
 use super::host::Host;
 use super::volumes::{CGROUP_ROOT, Volumes, device_limit};
@@ -36,12 +36,7 @@ impl Limits {
     ///
     /// `on_machine` is the number of this node among those of its machine, from 0; `promised` are the CPUs of the
     /// machine that all of them were promised.
-    pub fn for_start(
-        ledger: &Arc<Ledger>,
-        setup: &Setup,
-        on_machine: u32,
-        promised: f64,
-    ) -> Result<Self, RequestError> {
+    pub fn for_start(ledger: &Arc<Ledger>, setup: &Setup, on_machine: u32, promised: f64) -> Result<Self> {
         let cpus = cpu_limits(setup.cpus, on_machine, machine::cpus());
         let limits = ResourceLimits {
             memory_bytes: Some(setup.memory_limit_bytes),
@@ -69,7 +64,7 @@ impl Limits {
 
     /// CPU and I/O limits come into force here, after the start: a start-up that crawls at 60 IOPS would measure
     /// nothing but patience.
-    pub fn enforce(&self, volumes: &Volumes) -> Result<(), RequestError> {
+    pub fn enforce(&self, volumes: &Volumes) -> Result<()> {
         let Some(cgroup) = &self.cgroup else { return Ok(()) };
         cgroup.set_cpu_limits(self.cpus.cpus, self.cpus.cpuset.as_deref())?;
         let machine = machine::cpus();
@@ -88,7 +83,7 @@ impl Limits {
     /// # Errors
     ///
     /// The first one; what else can be lifted is.
-    pub fn relax(&self, volumes: &Volumes) -> Result<(), RequestError> {
+    pub fn relax(&self, volumes: &Volumes) -> Result<()> {
         let relaxed = volumes.relax().map_err(RequestError::new);
         let Some(cgroup) = &self.cgroup else { return relaxed };
         let devices = volumes.mounted.iter().filter_map(device_limit);
@@ -130,7 +125,7 @@ impl Limits {
 
     /// A node is started again: it takes its memory before the page cache gets the rest, as at the first start. Without
     /// this the limit would still be what the one before held at its end: almost nothing.
-    pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<(), RequestError> {
+    pub fn make_room(&mut self, memory_limit_bytes: u64) -> Result<()> {
         self.rest();
         match &self.cgroup {
             Some(cgroup) => cgroup.set_memory_limit(memory_limit_bytes).map_err(RequestError::new),
@@ -152,7 +147,7 @@ impl Limits {
     }
 
     /// Ends whatever still runs inside, and removes the cgroup.
-    pub fn release(self) -> Result<(), RequestError> {
+    pub fn release(self) -> Result<()> {
         let Some(cgroup) = self.cgroup else { return Ok(()) };
         cgroup.kill_all()?;
         cgroup.remove().map_err(RequestError::new)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use database::{DATABASE_LOG, Directories, NodePlan, Replication, RunningNode, TableSnapshot, loader};
 use experiment::{CountedRows, DataSetFiles, StatementSample};
-use wire::{RequestError, SnapshotFacts};
+use wire::{RequestError, Result, SnapshotFacts};
 
 use super::host::Host;
 use super::product::BACKLOG_FILES;
@@ -43,7 +43,7 @@ pub(super) struct Loading {
 
 impl Loading {
     /// Starts the database; [`Self::make_ready`] follows, so that a start that fails leaves something to end.
-    pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self, RequestError> {
+    pub fn start(host: &Host, database: &Database, files: DataSetFiles, name: String) -> Result<Self> {
         let directory = host.loading_directory(&database.snapshot_key(&files)?)?;
         let placement = files.placement;
         host.outbox.progress(format!("starting {} to load the data set", database.name()), None);
@@ -58,7 +58,7 @@ impl Loading {
     }
 
     /// Waits until it answers and knows the other nodes; the first one creates the schema.
-    pub fn make_ready(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
+    pub fn make_ready(&mut self, host: &Host, database: &Database) -> Result<()> {
         host.remember_process(self.node.pid(), database.name())?;
         database.wait_ready(&mut *self.node, &host.outbox)?;
         if self.files.placement.is_cluster() {
@@ -77,7 +77,7 @@ impl Loading {
 
     /// Takes in the snapshot of the user's own from where it lies, all of it on every node, whatever tokens its cluster
     /// had; of several nodes each then removes what others keep. It is copied first: a node moves what it takes in.
-    pub fn import(&mut self, host: &Host, database: &Database, lies_in: &Path) -> Result<(), RequestError> {
+    pub fn import(&mut self, host: &Host, database: &Database, lies_in: &Path) -> Result<()> {
         let snapshot = database.own.as_ref().and_then(|own| own.snapshot.as_ref());
         let snapshot = snapshot.ok_or_else(|| RequestError::new("this data set is no snapshot to be taken in"))?;
         let elsewhere = "the directory has to be on every database host, with the same files";
@@ -120,7 +120,7 @@ impl Loading {
         host: &Host,
         database: &Database,
         requests: u32,
-    ) -> Result<(Vec<CountedRows>, Vec<StatementSample>), RequestError> {
+    ) -> Result<(Vec<CountedRows>, Vec<StatementSample>)> {
         let own = database.own.as_ref();
         let own = own.ok_or_else(|| RequestError::new("there are no statements of the user's own to be tried"))?;
         let mut rows = Vec::new();
@@ -136,7 +136,7 @@ impl Loading {
 
     /// Everything is inserted: flushes and compacts. The other nodes may still be at it, so this one stays. Where a
     /// backlog is to come, nothing is compacted after that.
-    pub fn finish(&mut self, host: &Host, database: &Database) -> Result<(), RequestError> {
+    pub fn finish(&mut self, host: &Host, database: &Database) -> Result<()> {
         host.outbox.progress("bringing the data set into its files", None);
         self.node.maintain(KEYSPACE)?;
         database.settle(self.files.placement, &mut *self.node, &host.outbox)?;
@@ -148,7 +148,7 @@ impl Loading {
     }
 
     /// A part of the backlog is written: one SSTable more in each data directory, or an error.
-    pub fn flush_backlog(&mut self, host: &Host) -> Result<(), RequestError> {
+    pub fn flush_backlog(&mut self, host: &Host) -> Result<()> {
         host.outbox.progress("flushing a part of the backlog", None);
         self.node.flush(KEYSPACE, TABLE)?;
         let now = self.node.reported(KEYSPACE, TABLE, BACKLOG_FILES)? as u64;
@@ -169,7 +169,7 @@ impl Loading {
     }
 
     /// Stops, and keeps the files as the snapshot.
-    pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts, RequestError> {
+    pub fn keep(&mut self, host: &Host, database: &Database) -> Result<SnapshotFacts> {
         let name = database.name();
         host.outbox.progress(format!("stopping {name} and keeping its data as a snapshot"), None);
         self.node.stop(STOP_TIMEOUT)?;
@@ -188,7 +188,7 @@ impl Loading {
     }
 
     /// What the database had only in memory would be missing from every trial.
-    fn check_stop(&mut self, name: &str) -> Result<(), RequestError> {
+    fn check_stop(&mut self, name: &str) -> Result<()> {
         if self.node.stopped_cleanly() {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-use wire::{LOG_PIECE_BYTES, LogFile, LogPiece, RequestError};
+use wire::{LOG_PIECE_BYTES, LogFile, LogPiece, RequestError, Result};
 
 /// A log with its name in the trial directory.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl KeptLog {
     }
 
     /// The piece that begins at `offset`.
-    pub fn piece(&self, offset: u64) -> Result<LogPiece, RequestError> {
+    pub fn piece(&self, offset: u64) -> Result<LogPiece> {
         let read = || -> std::io::Result<Vec<u8>> {
             // The database writes it: it could be a link to a file of root's.
             let mut file = guarded::open_no_link(&self.path)?;

@@ -26,10 +26,8 @@ pub struct ProbedVolume {
 }
 
 /// Makes the volumes of a configuration below `directory`, measures each by itself, an array as one, and deletes them.
-/// Before each test `tell` is called with what it is, and once with what the volumes lack on this machine.
-///
-/// # Errors
-/// Where the machine cannot make or limit volumes, or a test fails. What was made is in the ledger.
+/// Before each test `tell` is called with what it is, and once with what the volumes lack on this machine. Errors:
+/// where the machine cannot make or limit volumes, or a test fails. What was made is in the ledger.
 pub fn probe_configuration(
     ledger: &Arc<Ledger>,
     directory: PathBuf,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use evidence::Initialised;
 use experiment::MachineStorage;
 use process::paths::keep_json;
-use wire::{MachineUse, RequestError, SnapshotFacts};
+use wire::{MachineUse, RequestError, Result, SnapshotFacts};
 
 use super::backing::BELOW;
 use super::host::{Host, MANIFEST, MANIFEST_MOST_BYTES, SNAPSHOTS};
@@ -28,11 +28,7 @@ pub(super) struct Restored {
 impl Restored {
     /// Looks whether the volume holds this data set (its key and its records), and reads each of its blocks unless that
     /// was done on this machine before; with whether it was.
-    pub fn initialise(
-        host: &Host,
-        machine_use: &MachineUse,
-        wanted: (&str, u64),
-    ) -> Result<(Self, bool), RequestError> {
+    pub fn initialise(host: &Host, machine_use: &MachineUse, wanted: (&str, u64)) -> Result<(Self, bool)> {
         let (Some(snapshot), Some(MachineStorage::Directory(mount))) = (&machine_use.snapshot, &machine_use.data)
         else {
             return Err(RequestError::new("this host's data volume was not made from a snapshot"));
@@ -73,7 +69,7 @@ impl Restored {
 }
 
 /// The data set of a volume, if it is the one that is wanted and whole.
-fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(PathBuf, SnapshotFacts), RequestError> {
+fn held(mount: &Path, snapshot: &str, (key, records): (&str, u64)) -> Result<(PathBuf, SnapshotFacts)> {
     let all = mount.join(BELOW).join(SNAPSHOTS);
     let directory = all.join(key);
     let Some(facts) = manifest(&directory) else {

@@ -12,7 +12,7 @@ use database::{
 use evidence::Runtime;
 use experiment::{COMMITLOG_BYTES, DataSetFiles, Dataset, Own, Patience, Placement, Product, Settings, Started};
 use process::machine;
-use wire::{RequestError, Software, UnderTest};
+use wire::{RequestError, Result, Software, UnderTest};
 
 use super::host::{Host, stated_or};
 use super::outbox::Outbox;
@@ -58,7 +58,7 @@ struct Version {
 impl Database {
     /// Fetches and verifies what is missing, once its ports are found to be free.
     /// What that starts and makes for a moment is written into the host's ledger.
-    pub fn install(task: &UnderTest, host: &Host) -> Result<Self, RequestError> {
+    pub fn install(task: &UnderTest, host: &Host) -> Result<Self> {
         let outbox = &host.outbox;
         let server = database::server(&task.started, host.account.clone()).map_err(RequestError::new)?;
         let address = task.addresses.get(task.index as usize).copied();
@@ -73,7 +73,7 @@ impl Database {
         // What lies there is run.
         let cache = guarded::private_directory(&stated_or(&task.cache_directory, process::paths::cache_directory))?;
         host.ledger.allow(&cache)?;
-        let install = |version: &String| -> Result<Version, RequestError> {
+        let install = |version: &String| -> Result<Version> {
             let started = Started { product: task.started.product, version: version.clone() };
             let server = database::server(&started, host.account.clone()).map_err(RequestError::new)?;
             let installed = server.install(
@@ -110,7 +110,7 @@ impl Database {
     }
 
     /// A version that was installed; `None`: that of configurations that state none.
-    fn version(&self, version: Option<&str>) -> Result<&Version, RequestError> {
+    fn version(&self, version: Option<&str>) -> Result<&Version> {
         let wanted = version.unwrap_or_else(|| self.server.version());
         let found = self.versions.iter().find(|installed| installed.server.version() == wanted);
         found.ok_or_else(|| RequestError::new(format!("{} {wanted} was not installed on this host", self.name())))
@@ -154,7 +154,7 @@ impl Database {
 
     /// Names this node's snapshot of the data set. That of a cluster's node is of use to no other node, and at no other
     /// addresses.
-    pub fn snapshot_key(&self, files: &DataSetFiles) -> Result<String, RequestError> {
+    pub fn snapshot_key(&self, files: &DataSetFiles) -> Result<String> {
         let server = &self.version(files.version.as_deref())?.server;
         let key = server.data_set_key(&self.dataset, self.own.as_ref(), files);
         let is_cluster = files.placement.is_cluster();
@@ -196,24 +196,19 @@ impl Database {
 
     /// Starts a node in a version (`None`: that of configurations that state none) and returns at once;
     /// [`Self::wait_ready`] follows.
-    pub fn start(&self, version: Option<&str>, plan: &NodePlan) -> Result<Box<dyn RunningNode>, RequestError> {
+    pub fn start(&self, version: Option<&str>, plan: &NodePlan) -> Result<Box<dyn RunningNode>> {
         self.version(version)?.installed.start(plan).map_err(RequestError::new)
     }
 
     /// Waits until clients are answered.
-    pub fn wait_ready(&self, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<(), RequestError> {
+    pub fn wait_ready(&self, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<()> {
         let timeout = Duration::from_secs_f64(self.patience.start_s);
         let ready = node.wait_ready(timeout, &|| outbox.is_cancelled());
         ready.map(|_| ()).map_err(not_started)
     }
 
     /// Waits until it knows all nodes and nothing goes on in the background.
-    pub fn settle(
-        &self,
-        placement: Placement,
-        node: &mut dyn RunningNode,
-        outbox: &Outbox,
-    ) -> Result<(), RequestError> {
+    pub fn settle(&self, placement: Placement, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<()> {
         let timeout = Duration::from_secs_f64(self.patience.settle_s);
         let settled = node.settle(placement.nodes, timeout, &|| outbox.is_cancelled());
         settled.map(|_| ()).map_err(RequestError::new)

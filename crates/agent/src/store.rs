@@ -6,7 +6,7 @@ use std::path::Path;
 use datasets::{Layout, PART_BYTES, PartsLocation, StoreError};
 use evidence::KeptDataSet;
 use experiment::DataSetFiles;
-use wire::{Reply, RequestError, SnapshotFacts, Transfer};
+use wire::{Reply, RequestError, Result, SnapshotFacts, Transfer};
 
 use super::host::Host;
 use super::loading::data_of;
@@ -19,7 +19,7 @@ const DOCUMENT: &str = "snapshot.json";
 const DOCUMENT_MOST_BYTES: u64 = 16 << 20;
 
 /// What a directory has of this node's data set.
-pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply, RequestError> {
+pub(super) fn find(database: &Database, files: &DataSetFiles, directory: &str) -> Result<Reply> {
     let key = database.snapshot_key(files)?;
     let (store, document) = (Path::new(directory), Path::new(&key).join(DOCUMENT));
     let path = store.join(&document);
@@ -44,7 +44,7 @@ pub(super) fn restore(
     files: &DataSetFiles,
     kept: &KeptDataSet,
     from: &Transfer,
-) -> Result<Reply, RequestError> {
+) -> Result<Reply> {
     let key = database.snapshot_key(files)?;
     let directory = host.loading_directory(&key)?;
     let data = data_of(&directory);
@@ -78,7 +78,7 @@ pub(super) fn restore(
 }
 
 /// How long an archive of this node's snapshot would be.
-pub(super) fn measure(host: &Host, database: &Database, files: &DataSetFiles) -> Result<Reply, RequestError> {
+pub(super) fn measure(host: &Host, database: &Database, files: &DataSetFiles) -> Result<Reply> {
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     Ok(Reply::Archive { parts: datasets::part_names(&layout, &below(&facts), PART_BYTES), bytes: layout.bytes() })
@@ -91,7 +91,7 @@ pub(super) fn keep(
     files: &DataSetFiles,
     to: &Transfer,
     run: String,
-) -> Result<Reply, RequestError> {
+) -> Result<Reply> {
     let facts = snapshot(host, database, files)?;
     let layout = Layout::of(&host.snapshot_directory(&facts.key).join("data")).map_err(refusal)?;
     let place = place_of(to, &facts.key);
@@ -121,7 +121,7 @@ pub(super) fn keep(
     Ok(Reply::Kept(Some(Box::new(kept))))
 }
 
-fn snapshot(host: &Host, database: &Database, files: &DataSetFiles) -> Result<SnapshotFacts, RequestError> {
+fn snapshot(host: &Host, database: &Database, files: &DataSetFiles) -> Result<SnapshotFacts> {
     let key = database.snapshot_key(files)?;
     let facts = host.snapshot(&key);
     facts.ok_or_else(|| RequestError::new(format!("there is no snapshot {key} to keep")))

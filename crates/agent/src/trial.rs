@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use database::{DataSetTable, Directories, NodeLog, NodePlan, Renewal, RunningNode};
-use evidence::{OtherProgram, Overhead};
+use evidence::Overhead;
 use experiment::{CacheState, FaultAction, Setup};
 use monitor::{Monitor, OthersWatch};
 use process::machine::unix_ms;
-use wire::{Moments, Reply, RequestError, StartedTrial};
+use wire::{Moments, Reply, RequestError, Result, StartedTrial, StoppedTrial};
 
 use super::absence::{self, Absence};
 use super::cache_tier::CacheTier;
@@ -54,7 +54,7 @@ pub(super) struct Trial {
 impl Trial {
     /// Volumes with what this process needs of them: restored and cold for one that is to be started. [`Self::start`]
     /// follows, so that a start that fails leaves something to stop.
-    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, fork: Fork) -> Result<Self, RequestError> {
+    pub fn prepare(host: &Host, volumes: &mut Volumes, setup: &Setup, fork: Fork) -> Result<Self> {
         let began_unix_ms = jiff::Timestamp::now().as_millisecond();
         let clock = Stopwatch::start();
         host.forget_earlier_logs()?;
@@ -100,7 +100,7 @@ impl Trial {
         database: &Database,
         volumes: &Volumes,
         (sample_keys, workload): (&[String], &str),
-    ) -> Result<StartedTrial, RequestError> {
+    ) -> Result<StartedTrial> {
         let restore_s = self.clock.lap_s();
         let mut start_s = 0.0;
         if self.fork.node.is_none() {
@@ -134,7 +134,7 @@ impl Trial {
     }
 
     /// What the database and its volumes have used. Nobody watches it yet: that it has ended is said here.
-    pub fn usage(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, RequestError> {
+    pub fn usage(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply> {
         if let Some(died) = with(self.fork.node()?, |n| death(None, &mut **n)) {
             host.outbox.send(&died);
             return Ok(Reply::Usage(None));
@@ -144,7 +144,7 @@ impl Trial {
 
     /// All rows of the data set are taken away, on all nodes of the cluster. Where another process is needed for that,
     /// [`Self::renew`] has one.
-    pub fn empty(&self, database: &Database) -> Result<Reply, RequestError> {
+    pub fn empty(&self, database: &Database) -> Result<Reply> {
         if database.renewal() == Renewal::AnotherProcess {
             return Ok(Reply::Emptied);
         }
@@ -165,7 +165,7 @@ impl Trial {
         database: &Database,
         volumes: &Volumes,
         (cache, noted): (CacheState, Option<&SettledCache>),
-    ) -> Result<Reply, RequestError> {
+    ) -> Result<Reply> {
         host.outbox.progress("restoring the data set", None);
         if let Some(caches) = &mut self.caches {
             caches.empty(host)?;
@@ -187,7 +187,7 @@ impl Trial {
     }
 
     /// The node that runs takes in copies of its data set's files.
-    fn take_in(&self, volumes: &Volumes) -> Result<(), RequestError> {
+    fn take_in(&self, volumes: &Volumes) -> Result<()> {
         let directories = volumes.renew(KEYSPACE)?;
         let node = self.fork.node()?;
         for table in &self.fork.tables {
@@ -198,7 +198,7 @@ impl Trial {
 
     /// Another process starts on the data set as it was loaded, inside of the same limits. A process that has served
     /// trials before is not kept for that: each of these has one of its own.
-    fn start_anew(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<(), RequestError> {
+    fn start_anew(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<()> {
         self.fork.end_process();
         self.fork.limits.make_room(self.setup.memory_limit_bytes)?;
         volumes.renew_all()?;
@@ -209,12 +209,12 @@ impl Trial {
     }
 
     /// Every key of the sample must exist, now that all nodes have taken the data set in.
-    pub fn look_up(&self, database: &Database, sample_keys: &[String]) -> Result<Reply, RequestError> {
+    pub fn look_up(&self, database: &Database, sample_keys: &[String]) -> Result<Reply> {
         with(self.fork.node()?, |n| check_sample(&mut **n, database, sample_keys)).map(|_| Reply::LookedUp)
     }
 
     /// A node that answers clients, on whatever is in its directories.
-    fn launch(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Node, RequestError> {
+    fn launch(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Node> {
         let directories = Directories {
             own: host.node_directory()?,
             data: volumes.data_directories(),
@@ -247,7 +247,7 @@ impl Trial {
     }
 
     /// From now on all limits are in force, and host and node are watched.
-    pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply, RequestError> {
+    pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply> {
         with(self.fork.node()?, |n| n.come_to_rest())?;
         self.fork.limits.enforce(volumes)?;
         self.caches.as_ref().map_or(Ok(()), CacheTier::hold)?;
@@ -259,7 +259,7 @@ impl Trial {
     }
 
     /// Measurement has begun: the node is left to compact its backlog, which must still be there.
-    pub fn compact_backlog(&mut self) -> Result<Reply, RequestError> {
+    pub fn compact_backlog(&mut self) -> Result<Reply> {
         let backlog = self.setup.backlog;
         let backlog = backlog.ok_or_else(|| RequestError::new("this configuration has no backlog"))?;
         let node = self.fork.node()?;
@@ -277,7 +277,7 @@ impl Trial {
     }
 
     /// From now on this host and this node are watched.
-    fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<(), RequestError> {
+    fn watch(&mut self, node: &Node, host: &Host, volumes: &Volumes) -> Result<()> {
         let (pid, logs) = with(node, |n| (n.pid(), n.logs()));
         let sources = product::sources(pid, self.fork.limits.files(), volumes.devices(), &logs);
         let mut metrics = with(node, |n| n.metrics(KEYSPACE, &self.fork.tables))?;
@@ -297,7 +297,7 @@ impl Trial {
         host: &Host,
         database: &Database,
         volumes: &Volumes,
-    ) -> Result<Reply, RequestError> {
+    ) -> Result<Reply> {
         let node = self.fork.node()?;
         // A node whose disk fails, that compacts, or whose cache is lost is there: it is watched.
         self.away.store(action.kind().takes_node_away(), Ordering::Relaxed);
@@ -308,7 +308,7 @@ impl Trial {
     }
 
     /// Takes the logs of a life that has ended out of the way of the next one.
-    fn keep_earlier(&mut self, host: &Host, logs: Vec<NodeLog>) -> Result<(), RequestError> {
+    fn keep_earlier(&mut self, host: &Host, logs: Vec<NodeLog>) -> Result<()> {
         self.earlier_lives += 1;
         let before = match self.earlier_lives {
             1 => "before-fault".to_owned(),
@@ -323,7 +323,7 @@ impl Trial {
 
     /// Brings the node back with the data that it has, all limits in force; lifts the fault of its disk; waits until
     /// its compaction is done; starts its cache again, empty.
-    pub fn end_fault(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply, RequestError> {
+    pub fn end_fault(&mut self, host: &Host, database: &Database, volumes: &Volumes) -> Result<Reply> {
         let absence = self.absence.take().ok_or_else(|| RequestError::new("the node is not away"))?;
         let began_unix_ms = unix_ms();
         let mut failed_requests = None;
@@ -366,45 +366,30 @@ impl Trial {
         Ok(Reply::FaultEnded { moments: Moments { began_unix_ms, done_unix_ms }, failed_requests })
     }
 
-    /// Bytes of its page cache that are the program itself.
-    pub fn program_cache_bytes(&self) -> Option<u64> {
-        self.fork.limits.program_cache_bytes()
-    }
-
-    /// What has kept its page cache from being held at its budget, in words.
-    pub fn take_page_cache_problem(&mut self) -> Option<String> {
-        self.fork.limits.take_page_cache_problem()
-    }
-
-    /// Which caches in front of its database have ended by themselves, and how, in words.
-    pub fn caches_lost(&mut self) -> Option<String> {
-        self.caches.as_mut().and_then(CacheTier::lost)
-    }
-
-    /// Programs outside of the run that have used this host's CPUs since it is watched.
-    pub fn others(&self) -> Vec<OtherProgram> {
+    /// What was seen of it until now, beside what its database says.
+    pub fn seen(&mut self) -> StoppedTrial {
         let used = |watch: &OthersWatch| watch.end(Path::new("/"), std::process::id());
-        self.others.as_ref().map(used).unwrap_or_default()
+        StoppedTrial {
+            program_cache_bytes: self.fork.limits.program_cache_bytes(),
+            page_cache_off: self.fork.limits.take_page_cache_problem(),
+            caches_lost: self.caches.as_mut().and_then(CacheTier::lost),
+            others: self.others.as_ref().map(used).unwrap_or_default(),
+            ..StoppedTrial::default()
+        }
     }
 
     /// The trial is over: gives its logs, and the process where it is kept for another trial. Nothing holds it or its
     /// volumes back any more.
     ///
     /// First of all no disk fails any more: a process that waits for one that stalls cannot be killed.
-    pub fn stop(
-        mut self,
-        volumes: Option<&Volumes>,
-        keeps: bool,
-    ) -> Result<(Vec<KeptLog>, Option<Fork>), RequestError> {
+    pub fn stop(mut self, volumes: Option<&Volumes>, keeps: bool) -> Result<(Vec<KeptLog>, Option<Fork>)> {
         if let Some(volumes) = volumes {
             volumes.lift_faults();
         }
         let is_whole = self.absence.is_none() && self.earlier_lives == 0 && self.fork.node.is_some();
         let keeps = keeps && is_whole && self.fork.ended().is_none();
         self.away.store(true, Ordering::Relaxed);
-        if let Some(monitor) = self.monitor.take() {
-            monitor.stop();
-        }
+        self.monitor = None;
         let caches = self.caches.take().map_or(Ok(()), CacheTier::end);
         // A process that waits until a small volume has taken what it wrote cannot be killed either.
         let relaxed = volumes.map_or(Ok(()), |volumes| self.fork.limits.relax(volumes));
@@ -434,7 +419,7 @@ const SAMPLE_REQUESTS: u32 = 100;
 
 /// Every key of the sample must exist; or every sampled row of the user's own tables; or of a snapshot, whose rows
 /// nobody made, what requests are to find.
-fn check_sample(node: &mut dyn RunningNode, database: &Database, keys: &[String]) -> Result<u32, RequestError> {
+fn check_sample(node: &mut dyn RunningNode, database: &Database, keys: &[String]) -> Result<u32> {
     let (asked, present) = match &database.own {
         Some(own) if own.snapshot.is_some() => {
             let sample = node.sample_statements(KEYSPACE, own, SAMPLE_REQUESTS)?;

@@ -20,7 +20,7 @@ use evidence::Warmed;
 use experiment::{CacheOf, Setup};
 use process::failure::Failure;
 use storage::{FilePages, ReadFiles, Resident};
-use wire::RequestError;
+use wire::{RequestError, Result};
 
 use super::limits::Limits;
 use super::outbox::Outbox;
@@ -82,7 +82,7 @@ impl SettledCaches {
         (setup, workload): (&Setup, &str),
         directories: &[PathBuf],
         (again, reads_per_operation): (bool, Option<f64>),
-    ) -> Result<(), RequestError> {
+    ) -> Result<()> {
         let of = CacheOf::new(setup);
         let before = self.0.iter().position(|settled| settled.is_of(&of, workload)).map(|place| self.0.remove(place));
         let resident = match before {
@@ -112,7 +112,7 @@ impl SettledCache {
 impl Reads {
     /// The pages that were noted, in the data set below these directories. Where too little of them is found they are
     /// none: a compaction had replaced the files by then.
-    pub fn of(noted: Option<&SettledCache>, directories: Vec<PathBuf>) -> Result<Self, RequestError> {
+    pub fn of(noted: Option<&SettledCache>, directories: Vec<PathBuf>) -> Result<Self> {
         let Some(settled) = noted else { return Ok(Self::Evenly(directories)) };
         let pages = settled.resident.found_below(&directories)?;
         let found: u64 = pages.iter().map(FilePages::bytes).sum();
@@ -125,10 +125,8 @@ impl Reads {
     }
 }
 
-/// Reads files into the page cache; on stdout how far it is, as JSON Lines. The last one is the result.
-///
-/// # Errors
-/// When a file cannot be read, or nobody listens any more.
+/// Reads files into the page cache; on stdout how far it is, as JSON Lines. The last one is the result. Errors: when a
+/// file cannot be read, or nobody listens any more.
 pub fn serve(args: &ReadFilesArgs) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let mut report =
@@ -150,7 +148,7 @@ pub fn serve(args: &ReadFilesArgs) -> Result<(), Failure> {
 }
 
 /// Fills the page cache of the database's cgroup with what is to be read, or with as much of it as `budget_bytes` hold.
-pub(super) fn warm(reads: &Reads, budget_bytes: u64, limits: &Limits, outbox: &Outbox) -> Result<Warmed, RequestError> {
+pub(super) fn warm(reads: &Reads, budget_bytes: u64, limits: &Limits, outbox: &Outbox) -> Result<Warmed> {
     let of_bytes: u64 = match reads {
         Reads::Evenly(directories) => bytes_below(directories),
         Reads::Pages { pages, .. } => pages.iter().map(FilePages::bytes).sum(),
@@ -206,7 +204,7 @@ fn bytes_below(directories: &[PathBuf]) -> u64 {
 }
 
 /// This program again, in the database's cgroup.
-fn start(reads: &Reads, budget_bytes: u64, limits: &Limits) -> Result<Child, RequestError> {
+fn start(reads: &Reads, budget_bytes: u64, limits: &Limits) -> Result<Child> {
     let program = std::env::current_exe()?;
     let mut words = limits.launch_prefix();
     words.extend([program.display().to_string(), "read-files".to_owned()]);

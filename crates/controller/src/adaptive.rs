@@ -12,11 +12,11 @@ use archive::JournalEvent;
 use experiment::{Aim, NextBlock, PlannedTrial};
 
 use super::run::Run;
-use super::run_failure::Failure;
+use super::run_failure::Result;
 use crate::measured::Measured;
 
 /// Called after a trial. Returns whether a run that is after ratios may stop; then the journal says why.
-pub(super) fn enough(run: &Run<'_>) -> Result<bool, Failure> {
+pub(super) fn enough(run: &Run<'_>) -> Result<bool> {
     let (directory, plan) = (run.directory, run.plan());
     let Some((adaptive, Aim::Ratios { precision })) = plan.adaptive.as_ref().map(|a| (a, a.aim)) else {
         return Ok(false);
@@ -58,7 +58,7 @@ fn whole_blocks(done: &[PlannedTrial], remaining: &[PlannedTrial]) -> Option<u32
 
 /// Called when nothing remains of the trials that a run was called to. Returns whether a run whose cells may rest goes
 /// on with another block; the journal says which, or why with none.
-pub(super) fn goes_on(run: &Run<'_>) -> Result<bool, Failure> {
+pub(super) fn goes_on(run: &Run<'_>) -> Result<bool> {
     let directory = run.directory;
     let rests_cells = run.plan().adaptive.as_ref().is_some_and(|adaptive| adaptive.rests_cells());
     if !rests_cells || directory.enough()?.is_some() || !directory.remaining()?.is_empty() {

@@ -16,7 +16,7 @@ use process::failure;
 use provider::{Agent, Ending, HostAddress, Incoming, Provider};
 use storage::{Ledger, StorageError, WorkDirectory};
 
-use super::run_failure::Failure;
+use super::run_failure::{Failure, Result};
 use super::silence::{SILENCE, Work};
 use crate::progress::Screen;
 
@@ -45,7 +45,7 @@ pub struct Agents {
     /// Work directories of hosts that are on this machine.
     work_here: BTreeMap<HostId, PathBuf>,
     /// Whether a database host that is lost costs what it was asked for alone, and no conversation with others.
-    each_for_itself: bool,
+    pub(crate) each_for_itself: bool,
     /// What the user sees of their work.
     pub screen: Screen,
     /// Whether the user wants an end.
@@ -82,16 +82,6 @@ impl Agents {
         self.work = work;
     }
 
-    /// From now on a host that is lost costs what it was asked for alone.
-    pub(crate) fn spare_others(&mut self) {
-        self.each_for_itself = true;
-    }
-
-    /// Whether that is so.
-    pub(crate) fn spares_others(&self) -> bool {
-        self.each_for_itself
-    }
-
     /// Whether its agent is gone.
     pub(crate) fn is_lost(&self, host: HostId) -> bool {
         self.lost.contains(&host)
@@ -103,7 +93,7 @@ impl Agents {
     }
 
     /// The machines are there from here on, until [`Self::release`].
-    pub fn provide(&mut self) -> Result<(), Failure> {
+    pub fn provide(&mut self) -> Result<()> {
         let (screen, interrupted) = (&self.screen, &self.interrupted);
         let is_called_off = || interrupted.load(Ordering::Relaxed);
         let made = self.provider.provide(&mut |what| screen.say(what), &is_called_off);
@@ -115,13 +105,13 @@ impl Agents {
     }
 
     /// Machines that were made for the run are taken away.
-    pub fn release(&mut self) -> Result<(), Failure> {
+    pub fn release(&mut self) -> Result<()> {
         let screen = &self.screen;
         self.provider.release(&mut |what| screen.say(what)).map_err(Failure::work)
     }
 
     /// Starts the agents of hosts that have none.
-    pub(crate) fn start(&mut self, hosts: &[HostId]) -> Result<(), Failure> {
+    pub(crate) fn start(&mut self, hosts: &[HostId]) -> Result<()> {
         for host in hosts {
             if self.lost.remove(host) {
                 self.agents.remove(host);

@@ -11,7 +11,7 @@ use experiment::{DataSetPlace, FoundSnapshot, Provider, Snapshot};
 use process::{failure, human_duration};
 
 use super::run::Run;
-use super::run_failure::Failure;
+use super::run_failure::{Failure, Result};
 use super::s3::{Bucket, Objects};
 use super::store::RESTORE_HERE;
 
@@ -27,10 +27,8 @@ const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(1);
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// What a snapshot in a bucket has, by the list of its objects and by each `schema.cql`.
-///
-/// # Errors
-/// What S3 says, or why it is no snapshot.
+/// What a snapshot in a bucket has, by the list of its objects and by each `schema.cql`. Errors: what S3 says, or why
+/// it is no snapshot.
 pub fn find_in_bucket(place: &DataSetPlace) -> Result<FoundSnapshot, failure::Failure> {
     Ok(Listed::of(place)?.files.found())
 }
@@ -99,7 +97,7 @@ impl<'o> Object<'o> {
 
 /// Brings the snapshot to this machine, as far as a copy that an interrupted run has left does not have it; gives the
 /// directory. Each of so many nodes takes it in from there.
-pub(super) fn fetch(run: &Run<'_>, snapshot: &Snapshot, nodes: u64) -> Result<PathBuf, Failure> {
+pub(super) fn fetch(run: &Run<'_>, snapshot: &Snapshot, nodes: u64) -> Result<PathBuf> {
     let place = &snapshot.place;
     if run.plan().place.provider() != Provider::Local {
         let message =
@@ -119,7 +117,7 @@ pub(super) fn fetch(run: &Run<'_>, snapshot: &Snapshot, nodes: u64) -> Result<Pa
     let (mib, began) = (|bytes: u64| bytes as f64 / catalog::MIB, Instant::now());
     run.say(&format!("fetching {} of {} files of {place}, {:.0} MiB", missing.len(), files.len(), mib(bytes)));
     let mut fetched = 0;
-    let mut on_bytes = |more: u64| -> Result<(), Failure> {
+    let mut on_bytes = |more: u64| -> Result<()> {
         fetched += more;
         let how_far = format!("{:.0} of {:.0} MiB", mib(fetched), mib(bytes));
         run.agents.screen.doing(&format!("fetching {place}"), &how_far);
@@ -136,7 +134,7 @@ pub(super) fn fetch(run: &Run<'_>, snapshot: &Snapshot, nodes: u64) -> Result<Pa
 }
 
 /// Removes what was fetched of buckets for runs on this machine: what nodes have taken in, they keep.
-pub(super) fn remove_copy(run: &Run<'_>, snapshot: &Snapshot) -> Result<(), Failure> {
+pub(super) fn remove_copy(run: &Run<'_>, snapshot: &Snapshot) -> Result<()> {
     let is_here = run.plan().place.provider() == Provider::Local;
     if !is_here || !matches!(snapshot.place, DataSetPlace::S3 { .. }) {
         return Ok(());
@@ -168,7 +166,7 @@ fn has(path: &Path, bytes: u64) -> bool {
 }
 
 /// Refuses what would fill the disk in hours.
-fn has_room(work: &Path, fetched: u64, taken_in: u64) -> Result<(), Failure> {
+fn has_room(work: &Path, fetched: u64, taken_in: u64) -> Result<()> {
     let (needed, free) = (fetched.saturating_add(taken_in), storage::free_bytes(work).map_err(Failure::work)?);
     if needed <= free {
         return Ok(());
@@ -190,8 +188,8 @@ fn fetch_file(
     what: &str,
     open: &dyn Fn(u64) -> Result<Box<dyn Read>, failure::Failure>,
     (to, bytes): (&Path, u64),
-    on_bytes: &mut dyn FnMut(u64) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    on_bytes: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<()> {
     let mut unfinished = to.as_os_str().to_owned();
     unfinished.push(UNFINISHED);
     let unfinished = PathBuf::from(unfinished);
@@ -259,7 +257,7 @@ mod tests {
             Ok(body)
         };
         let (mut fetched, mut is_whole) = (0, false);
-        let mut on_bytes = |more: u64| -> Result<(), Failure> {
+        let mut on_bytes = |more: u64| -> Result<()> {
             fetched += more;
             is_whole |= to.exists();
             Ok(())

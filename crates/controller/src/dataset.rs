@@ -16,7 +16,7 @@ use super::bucket_snapshot;
 use super::hosts;
 use super::own_snapshot;
 use super::run::Run;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Failure, Result, answer};
 use super::store::{Keys, OfCluster, Restored, Store, counted};
 
 /// Requests in flight while loading.
@@ -25,7 +25,7 @@ const LOAD_CONCURRENCY: u32 = 128;
 const LOAD_TIMEOUT_S: f64 = 30.0;
 
 /// Makes sure that every node of every cluster of the plan has its snapshot of the data set.
-pub(super) fn provide(run: &mut Run<'_>) -> Result<(), Failure> {
+pub(super) fn provide(run: &mut Run<'_>) -> Result<()> {
     let plan = run.plan();
     let store = Store::of(plan)?;
     initialise(run)?;
@@ -82,7 +82,7 @@ fn snapshot_of(plan: &Plan) -> Option<(&Own, &Snapshot)> {
 }
 
 /// Data volumes that were made from a snapshot of EBS have each of their blocks read: on all machines at the same time.
-fn initialise(run: &mut Run<'_>) -> Result<(), Failure> {
+fn initialise(run: &mut Run<'_>) -> Result<()> {
     let mut requests = Vec::new();
     for cluster in Cluster::all_of(run.setups()) {
         let files = &cluster.files;
@@ -113,7 +113,7 @@ fn initialise(run: &mut Run<'_>) -> Result<(), Failure> {
 
 /// What the snapshot of each node is called, and the snapshots of all nodes, where all of them are there and come from
 /// the same loading.
-fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<SnapshotFacts>>), Failure> {
+fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<SnapshotFacts>>)> {
     let files = cluster.files.clone();
     let request = DatabaseRequest::FindSnapshot { files };
     let found = answer!(Reply::Found { key, snapshot } => (key, snapshot));
@@ -124,7 +124,7 @@ fn find(run: &mut Run<'_>, cluster: &Cluster) -> Result<(Keys, Option<Vec<Snapsh
     Ok((keys, found))
 }
 
-fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>, Failure> {
+fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>> {
     let began = Instant::now();
     let (nodes, files) = (hosts::nodes_of_cluster(of.cluster), &of.cluster.files);
     let start = DatabaseRequest::StartLoading { files: files.clone(), loading: jiff::Timestamp::now().to_string() };
@@ -151,7 +151,7 @@ fn load(run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Vec<SnapshotFacts>, Fai
 }
 
 /// Writes so many records again for each SSTable of a backlog, and has all nodes flush them.
-fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog: BacklogFiles) -> Result<(), Failure> {
+fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog: BacklogFiles) -> Result<()> {
     let began = Instant::now();
     for part in 0..u64::from(backlog.sstables) {
         let records = Records { first: part * backlog.records, count: backlog.records, exist: true };
@@ -170,7 +170,7 @@ fn overwrite(run: &mut Run<'_>, endpoint: &Endpoint, of: &OfCluster<'_>, backlog
 }
 
 /// Makes sure that every existing cluster of the plan has the data set.
-pub(super) fn provide_existing(run: &mut Run<'_>) -> Result<(), Failure> {
+pub(super) fn provide_existing(run: &mut Run<'_>) -> Result<()> {
     let mut seen: Vec<&[String]> = Vec::new();
     for setup in run.setups() {
         let Some(hosts) = setup.at.contact_points().filter(|hosts| !seen.contains(hosts)) else { continue };
@@ -182,7 +182,7 @@ pub(super) fn provide_existing(run: &mut Run<'_>) -> Result<(), Failure> {
 }
 
 /// The data set in the cluster with these contact points, as a configuration has it.
-pub(super) fn existing(run: &Run<'_>, setup: &Setup, hosts: &[String]) -> Result<ExistingDataset, Failure> {
+pub(super) fn existing(run: &Run<'_>, setup: &Setup, hosts: &[String]) -> Result<ExistingDataset> {
     let plan = run.plan();
     let levels = setup.consistency.unwrap_or(plan.target.consistency);
     Ok(ExistingDataset {
@@ -194,7 +194,7 @@ pub(super) fn existing(run: &Run<'_>, setup: &Setup, hosts: &[String]) -> Result
 }
 
 /// Makes sure that the cluster with these contact points has the data set.
-fn provide_in(run: &mut Run<'_>, hosts: &[String], wanted: ExistingDataset) -> Result<(), Failure> {
+fn provide_in(run: &mut Run<'_>, hosts: &[String], wanted: ExistingDataset) -> Result<()> {
     let plan = run.plan();
     let of = format!("data set in {}", hosts.join(", "));
     run.agents.screen.doing("looking for the data set", "");
@@ -247,7 +247,7 @@ impl Records {
 }
 
 /// Has the clients write records, each its part; gives how many and the seconds of the slowest client.
-fn write(run: &mut Run<'_>, endpoint: &Endpoint, records: Records) -> Result<(u64, f64), Failure> {
+fn write(run: &mut Run<'_>, endpoint: &Endpoint, records: Records) -> Result<(u64, f64)> {
     let plan = run.plan();
     let keys = keys(plan)?;
     let clients = hosts::clients(run.job());

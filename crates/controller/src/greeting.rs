@@ -6,19 +6,19 @@ use wire::{Reply, Request};
 
 use super::agents::Agents;
 use super::hosts;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Result, answer};
 
 /// A clock that is further off than this is worth a word, milliseconds.
 const CLOCK_WARNING_MS: f64 = 50.0;
 
 /// Starts and greets the agents; returns the facts about their hosts. A clock that is far off is reported.
-pub fn greet(agents: &mut Agents, job: &Job) -> Result<Vec<(HostId, Environment)>, Failure> {
+pub fn greet(agents: &mut Agents, job: &Job) -> Result<Vec<(HostId, Environment)>> {
     agents.work_on(hosts::work(job));
     greet_each(agents, &hosts::all(job))
 }
 
 /// The same of these hosts.
-pub(super) fn greet_each(agents: &mut Agents, hosts: &[HostId]) -> Result<Vec<(HostId, Environment)>, Failure> {
+pub(super) fn greet_each(agents: &mut Agents, hosts: &[HostId]) -> Result<Vec<(HostId, Environment)>> {
     agents.start(hosts)?;
     let hello = |host: &HostId| {
         let protocol = wire::PROTOCOL;

@@ -66,9 +66,7 @@ impl Request {
     }
 }
 
-/// Answers on a loopback address until the program ends; port 0 takes any free one. The address that was taken.
-///
-/// # Errors
+/// Answers on a loopback address until the program ends; port 0 takes any free one. The address that was taken. Errors:
 /// Bad input for an address of the network, failed work when it is taken.
 pub fn serve(
     flag: &str,

@@ -14,10 +14,8 @@ use super::live::{Live, LiveRun};
 /// Media type of OpenMetrics 1.0.
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Serves a run until the program ends; port 0 takes any free one. The address that was taken.
-///
-/// # Errors
-/// Bad input for an address of the network, failed work when it is taken.
+/// Serves a run until the program ends; port 0 takes any free one. The address that was taken. Errors: bad input for an
+/// address of the network, failed work when it is taken.
 pub fn serve_metrics(address: SocketAddr, live: &LiveRun) -> Result<SocketAddr, Failure> {
     let live = live.clone();
     http::serve("--metrics", address, move |stream, request| match (request.method.as_str(), request.path.as_str()) {

@@ -10,7 +10,7 @@ use wire::{DatabaseRequest, Event, GivenByMachine, Reply, Request, WatchTask};
 use super::agents::Agents;
 use super::greeting::greet_each;
 use super::progress::Screen;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Failure, Result, answer};
 
 /// Nodes that are watched, with what was seen of them so far.
 pub struct Observing {
@@ -33,11 +33,8 @@ pub fn not_watched_any_more(failure: &Failure, seen: &mut [HostSeen], screen: &S
 
 impl Observing {
     /// Starts the agents, finds the node of each machine, and has it sampled once a second. Its database listens on one
-    /// of these ports.
-    ///
-    /// # Errors
-    /// A machine cannot be reached, or its node cannot be found.
-    pub fn begin(mut agents: Agents, nodes: &[WatchedNode], ports: &[u16]) -> Result<Self, Failure> {
+    /// of these ports. Errors: a machine cannot be reached, or its node cannot be found.
+    pub fn begin(mut agents: Agents, nodes: &[WatchedNode], ports: &[u16]) -> Result<Self> {
         let hosts: Vec<HostId> = nodes.iter().map(|node| HostId::database(node.host)).collect();
         greet_each(&mut agents, &hosts)?;
         let task = |node: &WatchedNode| WatchTask { node: node.clone(), ports: ports.to_vec(), commitlog: false };
@@ -62,7 +59,7 @@ impl Observing {
         let mut observing = Self { seen, agents, gone: BTreeSet::new() };
         let given = observing.ask(&Request::Database(DatabaseRequest::Observe))?;
         // From here on one that is lost is no reason to look at no other.
-        observing.agents.spare_others();
+        observing.agents.each_for_itself = true;
         let read = answer!(Reply::Observing(given) => given);
         for (host, reply) in given {
             let GivenByMachine { cpus, memory_bytes } = read(reply)?;
@@ -79,10 +76,8 @@ impl Observing {
     }
 
     /// Takes what was sampled until now. A machine that was lost meanwhile is named, and the others are watched on.
-    ///
-    /// # Errors
-    /// An agent says what nobody has asked for; what was seen before stays.
-    pub fn take(&mut self) -> Result<(), Failure> {
+    /// Errors: an agent says what nobody has asked for; what was seen before stays.
+    pub fn take(&mut self) -> Result<()> {
         self.ask(&Request::Clock).map(drop)
     }
 
@@ -113,7 +108,7 @@ impl Observing {
     }
 
     /// Asks every agent the same, and keeps what they say meanwhile and have said before.
-    fn ask(&mut self, request: &Request) -> Result<BTreeMap<HostId, Reply>, Failure> {
+    fn ask(&mut self, request: &Request) -> Result<BTreeMap<HostId, Reply>> {
         // Asked once more, a lost one would have a new agent, which watches nothing.
         for (host, of) in &mut self.seen {
             if self.agents.is_lost(*host) && self.gone.insert(*host) {
@@ -138,7 +133,7 @@ impl Observing {
         for (host, answer) in answers {
             match (answer, self.seen.get_mut(&host)) {
                 (Ok(reply), _) => drop(replies.insert(host, reply)),
-                (Err(failure @ Failure::HostLost { .. }), Some(of)) if self.agents.spares_others() => {
+                (Err(failure @ Failure::HostLost { .. }), Some(of)) if self.agents.each_for_itself => {
                     not_watched_any_more(&failure, std::slice::from_mut(of), &self.agents.screen);
                     self.gone.insert(host);
                 }

@@ -12,7 +12,7 @@ use wire::{DatabaseRequest, MachineUse, Reply, Request, Software, UnderTest};
 
 use super::agents::Agents;
 use super::run::Run;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Failure, Result, answer};
 use super::{dataset, hosts, watched};
 
 /// Of a run's environment: who measured on this machine when a run began that may go on beside others.
@@ -26,7 +26,7 @@ pub fn goes_beside(directory: &RunDirectory) -> Result<bool, failure::Failure> {
 
 /// Takes this machine where clients here load a cluster that exists: a client keeps nothing that outlives a request.
 /// Elsewhere the agents of databases take their machines.
-pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Option<Measuring>, Failure> {
+pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Option<Measuring>> {
     let are_here = directory.plan().place.existing().is_some_and(|cluster| cluster.clients.is_empty());
     let lock = machine_lock().filter(|_| are_here);
     let Some(lock) = lock.filter(|_| !directory.is_finished().unwrap_or(false)) else { return Ok(None) };
@@ -39,7 +39,7 @@ pub(super) fn machine(directory: &RunDirectory, agents: &Agents) -> Result<Optio
 }
 
 /// Takes the database hosts and makes sure that they have the data set.
-pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
+pub(super) fn hosts(run: &mut Run<'_>) -> Result<()> {
     let setups = run.setups();
     let Database::Started(started) = &run.plan().target.database else {
         watched::find(setups, run.agents)?;
@@ -79,7 +79,7 @@ pub(super) fn hosts(run: &mut Run<'_>) -> Result<(), Failure> {
 }
 
 /// Takes the hosts of caches, all at the same time: each has a machine of its own.
-fn caches(run: &mut Run<'_>, started: &Started, beside: bool) -> Result<(), Failure> {
+fn caches(run: &mut Run<'_>, started: &Started, beside: bool) -> Result<()> {
     let request = |host: HostId| {
         let task = UnderTest {
             needed_bytes: 0,
@@ -104,7 +104,7 @@ fn say_cleaned(run: &Run<'_>, all: impl IntoIterator<Item = String>) {
 
 /// Keeps what runs each version: where versions need different ones, it is not only the version that differs, and a run
 /// may be resumed with another.
-fn record_runtimes(run: &Run<'_>, software: BTreeSet<Software>) -> Result<(), Failure> {
+fn record_runtimes(run: &Run<'_>, software: BTreeSet<Software>) -> Result<()> {
     let now: Vec<(String, Runtime)> = software.into_iter().map(|one| (one.version, one.runtime)).collect();
     let before = run.directory.add_runtimes(&now)?;
     for (version, runtime) in now {

@@ -11,7 +11,7 @@ use wire::{DatabaseRequest, Reply, SnapshotFacts};
 use super::bucket_snapshot;
 use super::hosts;
 use super::run::Run;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Failure, Result, answer};
 use super::store::OfCluster;
 
 /// Requests of each statement that are tried: one in a hundred that finds nothing is seen with a chance of 99 %.
@@ -23,7 +23,7 @@ pub(super) fn restore(
     run: &mut Run<'_>,
     of: &OfCluster<'_>,
     (own, snapshot): (&Own, &Snapshot),
-) -> Result<Vec<SnapshotFacts>, Failure> {
+) -> Result<Vec<SnapshotFacts>> {
     let began = Instant::now();
     let (nodes, files) = (hosts::nodes_of_cluster(of.cluster), of.cluster.files.clone());
     let start = DatabaseRequest::StartLoading { files, loading: jiff::Timestamp::now().to_string() };
@@ -65,11 +65,7 @@ pub(super) fn restore(
 }
 
 /// The rows of its tables, and what so many requests of each statement find; of none the statements are prepared alone.
-fn sample(
-    run: &mut Run<'_>,
-    nodes: &[HostId],
-    requests: u32,
-) -> Result<(Vec<CountedRows>, Vec<StatementSample>), Failure> {
+fn sample(run: &mut Run<'_>, nodes: &[HostId], requests: u32) -> Result<(Vec<CountedRows>, Vec<StatementSample>)> {
     let request = DatabaseRequest::SampleSnapshot { requests };
     let sampled = answer!(Reply::Sampled { rows, statements } => (rows, statements));
     let first = &nodes[..nodes.len().min(1)];

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use archive::RunDirectory;
 
 use super::agents::Agents;
-use super::run_failure::{Failure, Next};
+use super::run_failure::{Failure, Next, Result};
 
 /// First wait between two attempts; each is twice the one before.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const LOSSES_IN_A_ROW: u32 = 3;
 
 /// What is done with the agents of a run.
-pub(super) type Act<'a> = &'a dyn Fn(&mut Agents) -> Result<(), Failure>;
+pub(super) type Act<'a> = &'a dyn Fn(&mut Agents) -> Result<()>;
 
 /// Does `work` again after each loss of a host, once all hosts answer a `greeting` again.
 pub(super) fn through_losses(
@@ -28,7 +28,7 @@ pub(super) fn through_losses(
     agents: &mut Agents,
     greeting: Act<'_>,
     work: Act<'_>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut in_a_row = 0;
     loop {
         let done = directory.done().len();
@@ -43,7 +43,7 @@ pub(super) fn through_losses(
 }
 
 /// Until all hosts answer the greeting again.
-fn await_return(agents: &mut Agents, lost: &Failure, greeting: Act<'_>) -> Result<(), Failure> {
+fn await_return(agents: &mut Agents, lost: &Failure, greeting: Act<'_>) -> Result<()> {
     let minutes = PATIENCE.as_secs() / 60;
     agents.screen.say(&format!("{}\nwaiting for it to be there again, at most {minutes} minutes", lost.message()));
     let began = Instant::now();
@@ -65,7 +65,7 @@ fn await_return(agents: &mut Agents, lost: &Failure, greeting: Act<'_>) -> Resul
 }
 
 /// Waits, unless the user wants an end.
-pub(super) fn sleep(wait: Duration, agents: &Agents) -> Result<(), Failure> {
+pub(super) fn sleep(wait: Duration, agents: &Agents) -> Result<()> {
     let until = Instant::now() + wait;
     while Instant::now() < until {
         if agents.is_interrupted() {

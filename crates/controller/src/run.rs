@@ -7,7 +7,7 @@ use archive::{JournalEvent, RunDirectory};
 use experiment::{Job, Plan, Setup};
 
 use super::agents::Agents;
-use super::run_failure::Failure;
+use super::run_failure::{Failure, Result};
 use super::target::Target;
 
 /// Where the second and later nodes of a machine live, below its work directory: `node-2` and so on.
@@ -76,12 +76,12 @@ impl<'r> Run<'r> {
     }
 
     /// Writes an event into the journal.
-    pub fn note(&self, event: JournalEvent) -> Result<(), Failure> {
+    pub fn note(&self, event: JournalEvent) -> Result<()> {
         Ok(self.directory.journal(event)?)
     }
 
     /// Refuses what would take so many seconds, where there is no money for it; `left` trials are left then.
-    pub fn check_money(&self, seconds: f64, left: usize) -> Result<(), Failure> {
+    pub fn check_money(&self, seconds: f64, left: usize) -> Result<()> {
         match (self.settings.affords)(seconds) {
             true => Ok(()),
             false => Err(Failure::Spent { left, run: self.directory.path().to_owned() }),

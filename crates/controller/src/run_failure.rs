@@ -7,6 +7,9 @@ use evidence::{Cause, HostId, Validity};
 use process::failure;
 use wire::{Reply, RequestError};
 
+/// What comes of a step.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// Why a step could not be done.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]

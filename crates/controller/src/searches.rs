@@ -4,13 +4,13 @@ use archive::{JournalEvent, RunDirectory};
 use experiment::{Round, Search, rounded};
 
 use super::run::Run;
-use super::run_failure::Failure;
+use super::run_failure::Result;
 use super::trial;
 use super::wished::heed;
 use crate::measured::Measured;
 
 /// Does what is missing of all searches. Returns the run with the trials that they came to.
-pub(super) fn through(run: &mut Run<'_>) -> Result<RunDirectory, Failure> {
+pub(super) fn through(run: &mut Run<'_>) -> Result<RunDirectory> {
     let (directory, plan) = (run.directory, run.plan());
     let rounds = directory.rounds()?;
     let left = plan.expected_trials().len() + directory.remaining()?.len();
@@ -31,7 +31,7 @@ pub(super) fn through(run: &mut Run<'_>) -> Result<RunDirectory, Failure> {
 
 /// After all trials: the run with another round, where an end of a capacity is not shown. `None` where nothing is left
 /// to show.
-pub(super) fn more(run: &Run<'_>) -> Result<Option<RunDirectory>, Failure> {
+pub(super) fn more(run: &Run<'_>) -> Result<Option<RunDirectory>> {
     let (directory, plan) = (run.directory, run.plan());
     let Some(search) = &plan.search else { return Ok(None) };
     let measured = Measured::read(directory)?;

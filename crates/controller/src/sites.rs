@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::run_failure::{Failure, Next};
+use super::run_failure::{Failure, Next, Result};
 use crate::progress::Screen;
 
 /// The first wait where no site has room; each is twice the one before.
@@ -26,7 +26,7 @@ pub struct Work<'a> {
     /// Whether a batch may stand at a site.
     pub may_stand: &'a (dyn Fn(usize, usize) -> bool + Sync),
     /// Measures a batch at a site. One that has no room for it ([`Next::BatchWaits`]) has nothing left of its machines.
-    pub carry_out: &'a (dyn Fn(usize, usize, &Screen) -> Result<(), Failure> + Sync),
+    pub carry_out: &'a (dyn Fn(usize, usize, &Screen) -> Result<()> + Sync),
     /// Whether the user wants an end.
     pub is_called_off: &'a (dyn Fn() -> bool + Sync),
 }
@@ -173,7 +173,7 @@ mod tests {
         planned: &[usize],
         sites: usize,
         patience: Duration,
-        outcome: &(dyn Fn(usize, usize) -> Result<(), Failure> + Sync),
+        outcome: &(dyn Fn(usize, usize) -> Result<()> + Sync),
     ) -> (Vec<(usize, usize)>, Vec<String>) {
         let seen = Mutex::new(Vec::new());
         let names: Vec<String> = (0..sites).map(|site| format!("site {site}")).collect();

@@ -11,7 +11,7 @@ use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
 use super::hosts;
 use super::run::Run;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Failure, Result, answer};
 use super::s3::Bucket;
 
 /// What to do about a snapshot of the user's own that machines elsewhere cannot restore, and a store does not have.
@@ -56,7 +56,7 @@ pub(super) enum Restored {
 }
 
 /// The answer that is read so, or what is wrong with the store.
-fn or_problem<R>(read: impl Fn(Reply) -> Result<R, Failure>) -> impl Fn(Reply) -> Result<Result<R, String>, Failure> {
+fn or_problem<R>(read: impl Fn(Reply) -> Result<R>) -> impl Fn(Reply) -> Result<Result<R, String>> {
     move |reply| match reply {
         Reply::StoreProblem(why) => Ok(Err(why)),
         reply => read(reply).map(Ok),
@@ -107,7 +107,7 @@ impl<'p> Store<'p> {
 
     /// Restores the data set on all nodes of a cluster, where the store has it; what is wrong with it is reported, and
     /// it is loaded then.
-    pub fn restore(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Restored, Failure> {
+    pub fn restore(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<Restored> {
         let (place, name, began) = (&self.stated.place, &of.name, Instant::now());
         let kept = match self.find(run, of)? {
             StoreContents::All(kept) => kept,
@@ -153,7 +153,7 @@ impl<'p> Store<'p> {
 
     /// Keeps the data set of all nodes of a cluster, where that is wanted and the store does not have it, or has one of
     /// no use (`anew`). A store that refuses it costs the run nothing but a warning, which the journal keeps.
-    pub fn keep(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<(), Failure> {
+    pub fn keep(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<()> {
         if !self.stated.keep {
             return Ok(());
         }
@@ -184,7 +184,7 @@ impl<'p> Store<'p> {
 
     /// Bytes of all archives, or why they are not all in the store; 0 where they were there before. What was loaded or
     /// found here takes the place of what cannot be used.
-    fn bring(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<Result<u64, String>, Failure> {
+    fn bring(&self, run: &mut Run<'_>, of: &OfCluster<'_>, anew: bool) -> Result<Result<u64, String>> {
         match self.find(run, of)? {
             StoreContents::All(_) if !anew => return Ok(Ok(0)),
             StoreContents::Refused(failure) => return Ok(Err(failure.message)),
@@ -215,7 +215,7 @@ impl<'p> Store<'p> {
         Ok(written.map(|()| all_bytes).map_err(|failure| failure.message))
     }
 
-    fn find(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<StoreContents, Failure> {
+    fn find(&self, run: &mut Run<'_>, of: &OfCluster<'_>) -> Result<StoreContents> {
         let mut found = BTreeMap::new();
         match (&self.bucket, &self.stated.place) {
             (None, DataSetPlace::Directory { path }) => {

@@ -11,7 +11,7 @@ use super::agents::Agents;
 use super::forks::by_process;
 use super::live_line::Position;
 use super::run::{Run, Settings};
-use super::run_failure::Failure;
+use super::run_failure::{Failure, Result};
 use super::target::Target;
 use super::time_left::{Pace, TimeLeft};
 use super::trial::Completion;
@@ -26,7 +26,7 @@ const FAILURES_IN_A_ROW: u32 = 3;
 const NEXT_SHOWN: usize = 5;
 
 /// Does what is missing.
-pub(super) fn through(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn through(directory: &RunDirectory, agents: &mut Agents, settings: &Settings) -> Result<()> {
     if directory.is_finished()? {
         return Ok(());
     }
@@ -50,7 +50,7 @@ pub(super) fn through(directory: &RunDirectory, agents: &mut Agents, settings: &
 type Due = VecDeque<(PlannedTrial, f64)>;
 
 /// What is missing of the trials that are planned; of those whose number is found out, until enough is known.
-fn measure(run: &mut Run<'_>) -> Result<(), Failure> {
+fn measure(run: &mut Run<'_>) -> Result<()> {
     if run.plan().search.is_some() {
         // Searches have added cells.
         learn(run)?;
@@ -71,7 +71,7 @@ struct SoFar {
 }
 
 /// The trials that the run has been called to and that are missing. Returns whether it got to their end.
-fn pass(run: &mut Run<'_>, so_far: &mut SoFar) -> Result<bool, Failure> {
+fn pass(run: &mut Run<'_>, so_far: &mut SoFar) -> Result<bool> {
     let plan = run.plan();
     let mut done = 0;
     let before = run.directory.done().len();
@@ -125,14 +125,14 @@ fn pass(run: &mut Run<'_>, so_far: &mut SoFar) -> Result<bool, Failure> {
 }
 
 /// Who watches sees where the cells of this plan stand.
-fn learn(run: &Run<'_>) -> Result<(), Failure> {
+fn learn(run: &Run<'_>) -> Result<()> {
     let cells = standings::of(run.directory)?;
     run.agents.screen.publish(|live| live.learn(cells));
     Ok(())
 }
 
 /// What is to be done, in its order.
-fn due(run: &Run<'_>) -> Result<Due, Failure> {
+fn due(run: &Run<'_>) -> Result<Due> {
     let trials = by_process(run.job(), run.directory.remaining()?);
     let expected_s = expected_s(run.plan(), &trials);
     Ok(trials.into_iter().zip(expected_s).collect())

@@ -7,7 +7,7 @@ use experiment::{Setup, WatchedNode};
 use wire::{DatabaseRequest, Reply, Request, WatchTask, WatchedFacts};
 
 use super::agents::Agents;
-use super::run_failure::{Failure, answer};
+use super::run_failure::{Result, answer};
 
 /// Where CQL is spoken if a contact point does not say.
 const USUAL_PORT: u16 = 9042;
@@ -37,14 +37,14 @@ fn task((node, setups): &(&WatchedNode, Vec<&Setup>)) -> WatchTask {
 }
 
 /// Finds every node; from here on its agent only looks.
-pub(super) fn find(setups: &[Setup], agents: &mut Agents) -> Result<BTreeMap<HostId, WatchedFacts>, Failure> {
+pub(super) fn find(setups: &[Setup], agents: &mut Agents) -> Result<BTreeMap<HostId, WatchedFacts>> {
     let request = |(host, node)| (host, Request::Database(DatabaseRequest::Watch(task(&node))));
     let requests = nodes(setups).into_iter().map(request).collect();
     agents.call_all(requests, answer!(Reply::Watched(facts) => facts))
 }
 
 /// The same, with what was found for people: what is watched, what is not, and where a machine is not what is stated.
-pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents) -> Result<(), Failure> {
+pub(super) fn find_and_tell(setups: &[Setup], agents: &mut Agents) -> Result<()> {
     let found = find(setups, agents)?;
     let screen = &agents.screen;
     for (host, (node, of_node)) in nodes(setups) {

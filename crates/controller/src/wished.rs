@@ -6,7 +6,7 @@ use archive::JournalEvent;
 
 use super::live::Wishes;
 use super::run::Run;
-use super::run_failure::Failure;
+use super::run_failure::{Failure, Result};
 use super::time_left::TimeLeft;
 
 /// In a pause: between two looks at whether the user wants it to end.
@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Does what is wished now, and returns once a trial may begin; whether other cells are skipped than before. So many
 /// trials are left: without any the run is over, whatever is wished.
-pub(super) fn heed(run: &Run<'_>, left: usize) -> Result<bool, Failure> {
+pub(super) fn heed(run: &Run<'_>, left: usize) -> Result<bool> {
     let mut any = false;
     let mut is_paused = false;
     loop {
@@ -50,7 +50,7 @@ pub(super) fn heed(run: &Run<'_>, left: usize) -> Result<bool, Failure> {
 }
 
 /// Cells of this plan that are skipped from now on, or not any more, are noted; whether there are any.
-fn skip(run: &Run<'_>, wishes: &Wishes) -> Result<bool, Failure> {
+fn skip(run: &Run<'_>, wishes: &Wishes) -> Result<bool> {
     if wishes.skips.is_empty() {
         return Ok(false);
     }

@@ -70,9 +70,7 @@ pub enum AccountError {
 
 impl Account {
     /// Whom databases run as here: a user of their own, made if it is missing, where root asks; `None`: whoever asks.
-    ///
-    /// # Errors
-    /// It cannot be made, or this machine cannot start a program as somebody else.
+    /// Errors: it cannot be made, or this machine cannot start a program as somebody else.
     pub fn of_this_machine() -> Result<Option<Self>, AccountError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
@@ -126,10 +124,8 @@ impl Account {
     }
 
     /// Hands it a directory with everything in it. What is its own already it may exchange for a link meanwhile, so
-    /// that everything is opened where the directory above it is open, and what was opened is handed over.
-    ///
-    /// # Errors
-    /// The system refuses; a file in it that belongs to somebody else has a second name, which may lie anywhere.
+    /// that everything is opened where the directory above it is open, and what was opened is handed over. Errors: the
+    /// system refuses; a file in it that belongs to somebody else has a second name, which may lie anywhere.
     pub fn own(&self, path: &Path) -> Result<(), AccountError> {
         let failed = |error: rustix::io::Errno| AccountError::Io { path: path.to_owned(), source: error.into() };
         let found = openat(CWD, path, FOUND, Mode::empty()).map_err(failed)?;
@@ -162,9 +158,7 @@ impl Account {
         Ok(())
     }
 
-    /// That it can pass through all directories on the way to each of these, and through, or run, each itself.
-    ///
-    /// # Errors
+    /// That it can pass through all directories on the way to each of these, and through, or run, each itself. Errors:
     /// [`AccountError::NoWay`] names the first that it cannot.
     pub fn check_way<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), AccountError> {
         for path in paths {
@@ -212,10 +206,8 @@ fn output(
 }
 
 /// Runs a script of the shell as this user, or as whoever asks where that is `None`; `words` are its arguments. In
-/// directories of that user it can be led nowhere where the user could not go by itself.
-///
-/// # Errors
-/// It cannot be started, or fails: then what it says of that.
+/// directories of that user it can be led nowhere where the user could not go by itself. Errors: it cannot be started,
+/// or fails: then what it says of that.
 pub(crate) fn run_as(
     account: Option<&Account>,
     script: &str,

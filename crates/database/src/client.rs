@@ -3,7 +3,7 @@
 use engine::Connect;
 use experiment::{Dataset, KeyFormat, TableBefore};
 
-use crate::existing::{ExistingError, Found};
+use crate::existing::{Found, Result};
 use crate::own::OwnWork;
 use crate::server::MetricsReader;
 use crate::table_at::TableAt;
@@ -22,30 +22,20 @@ pub trait Client: Connect + Sync + Sized {
     #[must_use]
     fn loading(self) -> Self;
 
-    /// Connects to a database that exists, and asks nothing.
-    ///
-    /// # Errors
-    /// There is no connection.
-    fn reach(&self) -> Result<(), ExistingError>;
+    /// Connects to a database that exists, and asks nothing. Errors: there is no connection.
+    fn reach(&self) -> Result<()>;
 
     /// Looks for the data set in a cluster that exists, with the nodes to which there is no connection; makes the table
-    /// where it is missing, and notes that it is being loaded.
-    ///
-    /// # Errors
-    /// There is no connection, the table has other records, or a statement fails.
-    fn take(
-        &self,
-        dataset: &Dataset,
-        keys: KeyFormat,
-        replication_factor: u32,
-    ) -> Result<(Found, Vec<String>), ExistingError>;
+    /// where it is missing, and notes that it is being loaded. Errors: there is no connection, the table has other
+    /// records, or a statement fails.
+    fn take(&self, dataset: &Dataset, keys: KeyFormat, replication_factor: u32) -> Result<(Found, Vec<String>)>;
 
     /// Notes there that the data set is whole.
-    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError>;
+    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<()>;
 
     /// Brings the table there to a state that is alike before each trial, where trials of this product leave something
     /// behind in it.
-    fn maintain(&self) -> Result<Option<TableBefore>, ExistingError> {
+    fn maintain(&self) -> Result<Option<TableBefore>> {
         Ok(None)
     }
 

@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn nodes_of_a_cluster_share_ports_but_neither_addresses_nor_management_ports() {
-        let plans = ClusterSpec::new(&Cassandra::new("5.0.9"), "/d".as_ref(), 3, "/c".as_ref()).plans();
+        let plans = ClusterSpec::new(&Cassandra::new("5.0.9", None), "/d".as_ref(), 3, "/c".as_ref()).plans();
         assert_eq!(plans.iter().map(|p| p.address.octets()[3]).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(plans.iter().map(|p| p.ports.management).collect::<Vec<_>>(), [7199, 7200, 7201]);
         assert!(plans.iter().all(|p| p.seeds.len() == 3 && p.ports.clients == 9042));
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_number_of_nodes_out_of_range_is_refused() {
-        let server = Cassandra::new("5.0.9");
+        let server = Cassandra::new("5.0.9", None);
         let spec = ClusterSpec::new(&server, "/nonexistent".as_ref(), 4, "/nonexistent".as_ref());
         assert!(matches!(Cluster::start(&spec, &server, &mut |_| {}), Err(ClusterError::Nodes(4))));
     }

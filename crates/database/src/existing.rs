@@ -24,6 +24,9 @@ pub(crate) const MARKS: &str = "iopslab_dataset";
 /// Schema changes wait for all nodes.
 const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What comes of looking at a cluster.
+pub type Result<T, E = ExistingError> = std::result::Result<T, E>;
+
 /// Why a cluster cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
@@ -63,11 +66,8 @@ pub struct Existing {
 }
 
 impl Existing {
-    /// Connects.
-    ///
-    /// # Errors
-    /// No node answers, or the user is refused.
-    pub fn connect(to: &TableAt) -> Result<Self, ExistingError> {
+    /// Connects. Errors: no node answers, or the user is refused.
+    pub fn connect(to: &TableAt) -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let profile = ExecutionProfile::builder()
             .consistency(Consistency::LocalQuorum)
@@ -86,16 +86,14 @@ impl Existing {
     }
 
     /// Looks for the data set; makes keyspace and tables where they are missing, and notes that it is being loaded.
-    ///
-    /// # Errors
-    /// The table has other records, or a statement fails.
+    /// Errors: the table has other records, or a statement fails.
     pub fn take(
         &self,
         dataset: &Dataset,
         keys: KeyFormat,
         replication_factor: u32,
         data_centre: Option<&str>,
-    ) -> Result<Found, ExistingError> {
+    ) -> Result<Found> {
         let Self { keyspace, table, .. } = self;
         let full = || format!("{keyspace}.{table}");
         let tables =
@@ -138,7 +136,7 @@ impl Existing {
     }
 
     /// A keyspace that exists keeps as many replicas as stated, in the data centre that is asked or in every one.
-    fn check_replication(&self, wanted: u32, data_centre: Option<&str>) -> Result<(), ExistingError> {
+    fn check_replication(&self, wanted: u32, data_centre: Option<&str>) -> Result<()> {
         let keyspace = &self.keyspace;
         let statement = format!("SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = '{keyspace}'");
         let failed = |reason: String| ExistingError::Statement { statement: statement.clone(), reason };
@@ -169,11 +167,11 @@ impl Existing {
     }
 
     /// Notes that the data set is whole.
-    pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
+    pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<()> {
         self.mark(&definition(dataset, keys), "loaded")
     }
 
-    fn mark(&self, definition: &str, state: &str) -> Result<(), ExistingError> {
+    fn mark(&self, definition: &str, state: &str) -> Result<()> {
         let Self { keyspace, table, .. } = self;
         // A definition has no quotes in it.
         self.run(&format!(
@@ -181,12 +179,12 @@ impl Existing {
         ))
     }
 
-    fn run(&self, statement: &str) -> Result<(), ExistingError> {
+    fn run(&self, statement: &str) -> Result<()> {
         self.texts(statement).map(|_| ())
     }
 
     /// The first column of all rows, as text.
-    fn texts(&self, statement: &str) -> Result<Vec<String>, ExistingError> {
+    fn texts(&self, statement: &str) -> Result<Vec<String>> {
         let failed = |reason: String| ExistingError::Statement { statement: statement.to_owned(), reason };
         let result = self.runtime.block_on(self.session.query_unpaged(Statement::new(statement), ()));
         let result = result.map_err(|error| failed(error.to_string()))?;

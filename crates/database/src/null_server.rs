@@ -32,10 +32,7 @@ struct Prepared {
 
 type Statements = Arc<RwLock<Vec<Prepared>>>;
 
-/// Serves on this listener for ever, one thread for each connection.
-///
-/// # Errors
-/// The listener accepts nobody any more.
+/// Serves on this listener for ever, one thread for each connection. Errors: the listener accepts nobody any more.
 pub fn serve(listener: &TcpListener) -> std::io::Result<()> {
     let statements = Statements::default();
     loop {

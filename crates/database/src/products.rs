@@ -11,7 +11,7 @@ use crate::account::Account;
 use crate::cassandra::{self, Cassandra};
 use crate::client::Client;
 use crate::cql::CqlConnect;
-use crate::existing::{Existing, ExistingError, Found};
+use crate::existing::{Existing, Found, Result};
 use crate::maven::{DistributionError, LockList, repository};
 use crate::own::OwnWork;
 use crate::postgresql::{self, PostgreSql, PostgresConnect};
@@ -23,22 +23,17 @@ use crate::table_at::TableAt;
 #[error("this iopslab can neither start {0} nor send it requests")]
 pub struct NoHands(&'static str);
 
-/// A product in a version; its processes run as this user.
-///
-/// # Errors
-/// Nothing here starts it.
+/// A product in a version; its processes run as this user. Errors: nothing here starts it.
 pub fn server(Started { product, version }: &Started, account: Option<Account>) -> Result<Box<dyn Server>, NoHands> {
     match *product {
-        product if *product == CASSANDRA => Ok(Box::new(Cassandra::new(version).run_as(account))),
-        product if *product == POSTGRESQL => Ok(Box::new(PostgreSql::new(version).run_as(account))),
+        product if *product == CASSANDRA => Ok(Box::new(Cassandra::new(version, account))),
+        product if *product == POSTGRESQL => Ok(Box::new(PostgreSql::new(version, account))),
         product => Err(NoHands(product.title)),
     }
 }
 
 /// Makes the lock list of a version of a product, or of the newest one of its line. The jars are in `cache` afterwards.
-///
-/// # Errors
-/// Nothing here fetches it, or the repository does not give what the list needs.
+/// Errors: nothing here fetches it, or the repository does not give what the list needs.
 pub fn make_lock_list(
     product: &Product,
     version: &str,
@@ -52,10 +47,7 @@ pub fn make_lock_list(
     }
 }
 
-/// Does some work with the client of a product.
-///
-/// # Errors
-/// Nothing here asks it.
+/// Does some work with the client of a product. Errors: nothing here asks it.
 pub fn with_client<W: ClientWork>(product: &Product, work: W) -> Result<W::Output, NoHands> {
     match product {
         product if *product == CASSANDRA => Ok(work.with::<CqlConnect>()),
@@ -87,22 +79,17 @@ impl Client for CqlConnect {
         self
     }
 
-    fn reach(&self) -> Result<(), ExistingError> {
+    fn reach(&self) -> Result<()> {
         Existing::connect(&self.at).map(drop)
     }
 
-    fn take(
-        &self,
-        dataset: &Dataset,
-        keys: KeyFormat,
-        replication_factor: u32,
-    ) -> Result<(Found, Vec<String>), ExistingError> {
+    fn take(&self, dataset: &Dataset, keys: KeyFormat, replication_factor: u32) -> Result<(Found, Vec<String>)> {
         let (existing, data_centre) = (Existing::connect(&self.at)?, self.at.access.data_centre.as_deref());
         let found = existing.take(dataset, keys, replication_factor, data_centre)?;
         Ok((found, existing.left_out(data_centre)))
     }
 
-    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
+    fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<()> {
         Existing::connect(&self.at)?.loaded(dataset, keys)
     }
 }

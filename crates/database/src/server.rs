@@ -30,7 +30,7 @@ pub enum Renewal {
 }
 
 /// What a node is to do, on a thread of its own.
-pub type Work = Box<dyn FnOnce() -> Result<(), ServerError> + Send>;
+pub type Work = Box<dyn FnOnce() -> Result<()> + Send>;
 
 /// Reports what is there for a moment only, before a directory is made and as soon as a process runs: whoever is killed
 /// in that moment leaves it. An error calls it off.
@@ -44,6 +44,9 @@ pub enum Temporary<'a> {
     /// A process.
     Process(u32),
 }
+
+/// What comes of what is asked of a database.
+pub type Result<T, E = ServerError> = std::result::Result<T, E>;
 
 /// Why a database did not do what was asked; the message is the database's own.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +95,7 @@ pub trait Server: Send {
     fn renewal(&self) -> Renewal;
 
     /// Whether a node can listen there; nothing is started or written.
-    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError>;
+    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<()>;
 
     /// Makes sure that the software and what runs it are on this host: fetched, verified, kept in `cache`. The second
     /// time it finds everything there. What runs it is what can run the `others` too, versions that it is compared with
@@ -104,7 +107,7 @@ pub trait Server: Send {
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
         remember: Remember<'_>,
-    ) -> Result<Box<dyn Installed>, ServerError>;
+    ) -> Result<Box<dyn Installed>>;
 
     /// Names a snapshot by everything that decides what is in it: version, data set, schema (`own`: the user's, with
     /// what is in it), one place for each node, the settings that it is loaded with, and the number of data directories
@@ -155,7 +158,7 @@ pub trait Installed: Send {
     }
 
     /// Starts a node and returns at once. It lives in its own process group: Ctrl-C in a terminal does not reach it.
-    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError>;
+    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>>;
 }
 
 /// The table of a data set in a node that runs.
@@ -176,22 +179,22 @@ pub trait RunningNode: Send {
 
     /// Waits until clients are answered; gives the time since the start. Fails as soon as the process has ended, with
     /// the last lines of its log. Later calls that need a connection wait for it as long as `timeout`.
-    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
+    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration>;
 
     /// The settings of its plan as they are in force in the process that runs and in this table and its files, once it
     /// is ready. One that is not in force as asked is an error.
-    fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce, ServerError>;
+    fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce>;
 
     /// Waits until the node knows exactly `nodes` nodes, all in their places and of one schema, and has no work in the
     /// background. Gives the time that it took.
-    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError>;
+    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration>;
 
     /// What a node would do sooner or later by itself it does now, so that the trials which follow begin with the same
     /// of it: asked when all else has settled, before any limit is in force.
-    fn come_to_rest(&mut self) -> Result<(), ServerError>;
+    fn come_to_rest(&mut self) -> Result<()>;
 
     /// Lets clients make tables of their own in this keyspace, where they may not do so from the beginning.
-    fn open_to_clients(&mut self, _: &str) -> Result<(), ServerError> {
+    fn open_to_clients(&mut self, _: &str) -> Result<()> {
         Ok(())
     }
 
@@ -203,56 +206,51 @@ pub trait RunningNode: Send {
         table: &str,
         dataset: &Dataset,
         replication: &Replication,
-    ) -> Result<(), ServerError>;
+    ) -> Result<()>;
 
     /// Creates the keyspace and the user's own schema in it, and waits until all nodes have them.
-    fn create_own_schema(&mut self, keyspace: &str, own: &Own, replication: &Replication) -> Result<(), ServerError>;
+    fn create_own_schema(&mut self, keyspace: &str, own: &Own, replication: &Replication) -> Result<()>;
 
     /// Of so many rows, spread over each of the user's own tables, how many there are, and how many exist.
-    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), ServerError>;
+    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32)>;
 
     /// How many of these keys exist.
-    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError>;
+    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32>;
 
     /// After a bulk load: writes everything to files and brings these to the shape that they keep, whatever the timing
     /// of the load was. [`Self::settle`] then waits for the rest.
-    fn maintain(&mut self, keyspace: &str) -> Result<(), ServerError>;
+    fn maintain(&mut self, keyspace: &str) -> Result<()>;
 
     /// Writes what a table has in memory into files: one for each data directory, unless the server spreads them
     /// otherwise.
-    fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
+    fn flush(&mut self, keyspace: &str, table: &str) -> Result<()>;
 
     /// Whether from here on the server brings the files of a keyspace into shape without being asked for. Where that is
     /// turned on, it does so with its own tables too, which a node whose plan says no does not do either.
-    fn maintain_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError>;
+    fn maintain_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<()>;
 
     /// What it reports of a table in this series, now.
-    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, ServerError>;
+    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64>;
 
     /// Takes all rows of a table away, on all nodes of the cluster. Where [`Server::renewal`] is in place.
-    fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError>;
+    fn truncate(&mut self, keyspace: &str, table: &str) -> Result<()>;
 
     /// Takes the files of a table below these directories, one for each data directory, into that table: each holds
     /// what a data directory of a node at rest held, and its files are moved. Where [`Server::renewal`] is in place.
-    fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
+    fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<()>;
 
     /// Takes files of a table that a cluster of somebody else's has written into that table, with rows that this node
     /// need not keep: directories as for [`Self::import`], whose files are moved. They are read for damage.
-    fn import_foreign(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError>;
+    fn import_foreign(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<()>;
 
     /// Removes rows of a keyspace that other nodes of the cluster keep.
-    fn clean_up(&mut self, keyspace: &str) -> Result<(), ServerError>;
+    fn clean_up(&mut self, keyspace: &str) -> Result<()>;
 
     /// Counts the rows of tables, each of them; takes as long as reading them.
-    fn count_rows(&mut self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>, ServerError>;
+    fn count_rows(&mut self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>>;
 
     /// Asks what the user's own statements ask, so many requests of each: how many find something.
-    fn sample_statements(
-        &mut self,
-        keyspace: &str,
-        own: &Own,
-        of_each: u32,
-    ) -> Result<Vec<StatementSample>, ServerError>;
+    fn sample_statements(&mut self, keyspace: &str, own: &Own, of_each: u32) -> Result<Vec<StatementSample>>;
 
     /// Brings all files of a keyspace to the shape that [`Self::maintain`] gives them, when it is called: beside
     /// whatever else is asked of the node, until that is done.
@@ -260,11 +258,11 @@ pub trait RunningNode: Send {
 
     /// A reader of its metrics and those of these tables together, with a connection of its own life: it goes on (with
     /// fewer figures) when the node ends. Counts that begin with the reader start at zero here.
-    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError>;
+    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>>;
 
     /// Stops it in order, so that everything is in its files; kills it if it has not ended after `timeout`. `Ok` means
     /// that the process is gone.
-    fn stop(&mut self, timeout: Duration) -> Result<(), ServerError>;
+    fn stop(&mut self, timeout: Duration) -> Result<()>;
 
     /// Whether it ended in order. Only then is a copy of its data directory whole.
     fn stopped_cleanly(&self) -> bool;

@@ -65,7 +65,7 @@ impl Server {
         let ready = node.wait_ready(Duration::from_secs(180), &|| false);
         if let Err(error) = ready {
             node.kill();
-            panic!("{error}\n{}", node.log_tail(50).join("\n"));
+            panic!("{error}\n{}", node.config().log_tail(50).join("\n"));
         }
         let server = Self { node };
         let dataset =

@@ -121,7 +121,7 @@ fn one_node_from_its_first_start_to_its_death() {
     let stopping = Instant::now();
     node.0.stop(Duration::from_secs(60)).unwrap();
     println!("stopped after {:.2} s", stopping.elapsed().as_secs_f64());
-    assert!(node.0.stopped_cleanly(), "{:?}", node.0.log_tail(5));
+    assert!(node.0.stopped_cleanly(), "{:?}", node.0.config().log_tail(5));
 
     // The restored copy: another directory, an empty commit log, the same address. And the class-data archive.
     let archive_started = Instant::now();
@@ -135,7 +135,7 @@ fn one_node_from_its_first_start_to_its_death() {
     let mut node = start(&distribution, &java, restored, &[]);
     let restored = admin(&node);
     samples_count_only_what_exists(&restored);
-    let mut dropped = DroppedMessages::from_now(&node.0.system_log());
+    let mut dropped = DroppedMessages::from_now(&node.0.config().system_log());
     assert_eq!(dropped.total(), Some(0));
     one_that_hangs_is_not_waited_for(&restored, &mut node);
     drop(restored);
@@ -376,7 +376,7 @@ fn a_killed_node_says_so(node: &mut Guarded) {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert!(report.contains("SIGKILL"), "{report}");
-    let tail = node.0.log_tail(6);
+    let tail = node.0.config().log_tail(6);
     assert_eq!(tail.len(), 6, "the last lines of its log: {tail:?}");
     assert!(!node.0.stopped_cleanly());
 }

@@ -23,14 +23,14 @@ struct Guarded(Cluster);
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        let _ = self.0.stop(&Cassandra::new(versions()[0]));
+        let _ = self.0.stop(&Cassandra::new(versions()[0], None));
     }
 }
 
 #[test]
 fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
     let work = tempfile::Builder::new().prefix("iopslab-three-nodes-").tempdir().unwrap();
-    let server = Cassandra::new(versions()[0]);
+    let server = Cassandra::new(versions()[0], None);
     let mut spec = ClusterSpec::new(&server, work.path(), 3, &shared::cache());
     spec.first_address = Ipv4Addr::new(127, 0, 41, 11);
     spec.ports.management = 17_421;

@@ -40,10 +40,8 @@ pub struct Block {
     pub text: String,
 }
 
-/// The block of a configuration, to be put at the end of the text.
-///
-/// # Errors
-/// Why the text does not show what it is to be like.
+/// The block of a configuration, to be put at the end of the text. Errors: why the text does not show what it is to be
+/// like.
 pub fn block_on(text: &str, other: OtherMachine<'_>) -> Result<Block, String> {
     let file: Table = toml::from_str(text).map_err(|error| error.to_string())?;
     let of_name = |configuration: &Value| configuration.get("name").and_then(Value::as_str).map(str::to_owned);

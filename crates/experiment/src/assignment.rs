@@ -62,10 +62,7 @@ impl fmt::Display for Assignment {
 }
 
 /// The text of an experiment with these set, one after the other. One that cannot be read is given back as it is: what
-/// is wrong with it is reported where it is read.
-///
-/// # Errors
-/// Which cannot be set, and why.
+/// is wrong with it is reported where it is read. Errors: which cannot be set, and why.
 pub fn set(text: &str, all: &[Assignment]) -> Result<String, String> {
     if DeTable::parse(text).is_err() {
         return Ok(text.to_owned());

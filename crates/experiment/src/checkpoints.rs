@@ -2,7 +2,7 @@
 
 use product::{CheckpointRules, Product, Settings};
 
-use crate::{Configuration, Database, Experiment, Note, Sentence};
+use crate::{Configuration, Database, Experiment, Note};
 
 /// Space of a commit log on a node that iopslab starts, where no setting states it, bytes.
 pub const COMMITLOG_BYTES: u64 = 1 << 30;
@@ -60,7 +60,7 @@ fn none(rules: &CheckpointRules, configuration: &Configuration, log: u64, (inter
          has, and overstates what settings save that spare whole pages of the log; none is less"
     );
     let numbers = [("interval_s", interval_s), ("trial_s", trial_s)];
-    Note::new("no_checkpoint", Sentence::about(&configuration.name, words), advice).with(numbers)
+    Note::new("no_checkpoint", (&configuration.name, words), advice).with(numbers)
 }
 
 /// Of a server that exists, whose settings nobody knows.
@@ -80,5 +80,5 @@ fn none_known(
         "Ask the server for {key}, and set [load] duration_s to that or more ({interval_s:.0} where it is the default)"
     );
     let numbers = [("interval_s", interval_s), ("trial_s", trial_s)];
-    Note::new("no_checkpoint", Sentence::about(&configuration.name, words), advice).with(numbers)
+    Note::new("no_checkpoint", (&configuration.name, words), advice).with(numbers)
 }

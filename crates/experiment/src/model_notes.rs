@@ -58,7 +58,7 @@ fn raised_to(name: &str, scale: f64, what: &str, (part, least): (f64, f64)) -> N
         ),
     };
     let words = format!("{part_mib:.0} MiB of {what} {whose}, and it has {least_mib:.0} MiB, the least");
-    let note = Note::new("memory_raised", Sentence::about(name, words), advice);
+    let note = Note::new("memory_raised", (name, words), advice);
     note.with([("part_bytes", part), ("least_bytes", least)])
 }
 
@@ -117,8 +117,8 @@ fn disk_too_small(of: &DiskTooSmall, is_alone: bool) -> Note {
         of.room_bytes / 1e9,
         if of.is_compacted { ", of which size-tiered compaction needs about half" } else { "" }
     );
-    let message = Sentence::about(&of.configuration, words);
     let more_nodes = if is_alone { "" } else { ", or more nodes" };
     let advice = format!("Its price is that of a node that would not hold the data: state a larger volume{more_nodes}");
-    Note::new("disk_too_small", message, advice).with([("data_bytes", of.data_bytes), ("room_bytes", of.room_bytes)])
+    let note = Note::new("disk_too_small", (&of.configuration, words), advice);
+    note.with([("data_bytes", of.data_bytes), ("room_bytes", of.room_bytes)])
 }

@@ -8,8 +8,8 @@ use product::Lack;
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, LoadLevel, NodeFaultKind, Note, Place,
-    Provider, Sentence, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing,
-    read_size, setups, versions, volume_server,
+    Provider, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing, read_size,
+    setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -65,15 +65,15 @@ pub fn static_notes(
         let volume = &configuration.data_volume;
         if volume.effective_limits.read_iops.is_none() && volume.effective_limits.read_bytes_per_s.is_none() {
             let words = format!("the catalog knows no limits of {}, so none are emulated", volume.label);
-            let message = Sentence::about(&configuration.name, words);
-            notes.push(Note::new("volume_without_known_limits", message, "State iops and mib_per_s to emulate it"));
+            let advice = "State iops and mib_per_s to emulate it";
+            notes.push(Note::new("volume_without_known_limits", (&configuration.name, words), advice));
         }
         // RDS keeps both on one.
         let is_of_rds = matches!(volume.kind, VolumeKind::Ebs(kind) if kind.is_of_rds());
         if configuration.commitlog_volume.is_none() && !is_of_rds {
             notes.push(Note::new(
                 "commitlog_on_data_volume",
-                Sentence::about(&configuration.name, "the commit log shares the data volume"),
+                (&configuration.name, "the commit log shares the data volume"),
                 "Give commitlog_volume to separate them",
             ));
         }
@@ -103,8 +103,8 @@ fn fits_memory(experiment: &Experiment, setup: &Setup) -> Option<Note> {
             payload / catalog::MIB,
             memory / catalog::MIB
         );
-        let message = Sentence::about(&setup.configuration, words);
-        let note = Note::new("data_fits_page_cache", message, format!("This is no test of storage; {advice}"));
+        let advice = format!("This is no test of storage; {advice}");
+        let note = Note::new("data_fits_page_cache", (&setup.configuration, words), advice);
         note.with([("payload_bytes", payload), (key, memory)])
     })
 }
@@ -130,10 +130,7 @@ fn at_a_crash(experiment: &Experiment) -> Vec<Note> {
         set.is_some_and(|set| set.value() == risk.value)
     });
     let advice = "It costs no money, and is not for nothing: decide whether a crash may";
-    let notes = taken.map(|(configuration, risk)| {
-        Note::new("risk_at_a_crash", Sentence::about(&configuration.name, risk.what), advice)
-    });
-    notes.collect()
+    taken.map(|(of, risk)| Note::new("risk_at_a_crash", (&of.name, risk.what), advice)).collect()
 }
 
 /// Data of the user's own in a database that asks for no password.
@@ -194,7 +191,7 @@ fn of_one_server(experiment: &Experiment) -> Vec<Note> {
     let unwatched = unwatched.map(|configuration| {
         let words = "its machine is not watched, and what limits it is not named";
         let advice = "Look at its CPUs and disks while a run lasts";
-        Note::new("server_not_watched", Sentence::about(&configuration.name, words), advice)
+        Note::new("server_not_watched", (&configuration.name, words), advice)
     });
     let in_flight = experiment.load.levels.iter().filter_map(|level| match level {
         LoadLevel::Concurrency(n) => Some(*n),
@@ -240,10 +237,9 @@ fn node_faults(experiment: &Experiment) -> Vec<Note> {
     for configuration in &experiment.configurations {
         if configuration.placement.replication_factor == 1 {
             let words = "with one replica, the records of a node that is away cannot be read or written";
-            let message = Sentence::about(&configuration.name, words);
             notes.push(Note::new(
                 "fault_without_replica",
-                message,
+                (&configuration.name, words),
                 "State replication_factor = 3 to keep them available; errors are expected as it is",
             ));
         }
@@ -304,9 +300,7 @@ fn above_instance(
         );
         let numbers = [("bought_iops", all), ("reachable_iops", reachable)];
         let advice = "A larger instance reaches more of them";
-        return Some(
-            Note::new("volume_above_instance", Sentence::about(&configuration.name, what), advice).with(numbers),
-        );
+        return Some(Note::new("volume_above_instance", (&configuration.name, what), advice).with(numbers));
     }
     let (mut numbers, mut what, burst) = match (iops, bytes) {
         (Some((bought, reachable)), _) => (
@@ -342,7 +336,7 @@ fn above_instance(
         None => what += &format!(": the rest buys {nothing}"),
     }
     let advice = "Choose a larger instance or a slower volume";
-    Some(Note::new("volume_above_instance", Sentence::about(&configuration.name, what), advice).with(numbers))
+    Some(Note::new("volume_above_instance", (&configuration.name, what), advice).with(numbers))
 }
 
 /// Whether IOPS and throughput come with the volume's size.
@@ -427,13 +421,12 @@ fn together_above_instance(configuration: &Configuration) -> Option<Note> {
             "{who} could do {together:.0} IOPS together, {} lets {reachable:.0} through",
             configuration.instance.label
         );
-        let message = Sentence::about(&configuration.name, words);
         let advice = match count {
             1 => "They are emulated apart; on AWS they share the instance's path",
             _ => "They share the instance's path: what they could do beyond it is not to be had",
         };
         let numbers = [("bought_iops", together), ("reachable_iops", reachable)];
-        Note::new("volumes_above_instance", message, advice).with(numbers)
+        Note::new("volumes_above_instance", (&configuration.name, words), advice).with(numbers)
     })
 }
 
@@ -448,10 +441,10 @@ fn cards_on_aws(configuration: &Configuration) -> Option<Note> {
              {one:.0} IOPS through",
             configuration.instance.label, cards.count
         );
-        let message = Sentence::about(&configuration.name, words);
         let advice = "Terraform's AWS provider, 5 and 6, has no such attribute; \
                       the rest of the path is paid and not measured there";
-        Note::new("ebs_card_not_set", message, advice).only(Provider::Aws).with([("card_iops", one)])
+        let note = Note::new("ebs_card_not_set", (&configuration.name, words), advice);
+        note.only(Provider::Aws).with([("card_iops", one)])
     })
 }
 
@@ -461,7 +454,7 @@ fn weighted(catalog: &Catalog, configuration: &Configuration) -> Option<Note> {
     let plain = catalog.instance(&configuration.instance.label)?;
     let said = plain.weighted(weighting).ok()?.weighted_from(plain)?;
     let advice = "Its network is not emulated: what clients and replicas lose is measured on real machines alone";
-    Some(Note::new("bandwidth_weighting", Sentence::about(&configuration.name, said), advice))
+    Some(Note::new("bandwidth_weighting", (&configuration.name, said), advice))
 }
 
 /// Local disks are part of an instance's price.
@@ -470,8 +463,8 @@ fn unused_disks(catalog: &Catalog, configuration: &Configuration) -> Option<Note
     let disks = instance.local_disks.as_ref()?;
     configuration.volumes().all(|volume| volume.order.is_some()).then(|| {
         let words = format!("the price of {} includes {}, which nothing uses", instance.name, disks.label());
-        let message = Sentence::about(&configuration.name, words);
         let advice = "Put data or commit log on \"local\", or choose a type without local disks";
-        Note::new("local_disks_unused", message, advice).with([("local_disks_gb", disks.total_gb())])
+        let note = Note::new("local_disks_unused", (&configuration.name, words), advice);
+        note.with([("local_disks_gb", disks.total_gb())])
     })
 }

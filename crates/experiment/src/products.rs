@@ -57,10 +57,7 @@ pub fn versions<'v>(usual: &'v str, own: impl Iterator<Item = &'v Option<String>
     all
 }
 
-/// The product of this name.
-///
-/// # Errors
-/// There is none, with those that there are.
+/// The product of this name. Errors: there is none, with those that there are.
 pub fn product_named(name: &str) -> Result<&'static Product, String> {
     let found = PRODUCTS.into_iter().find(|product| product.name == name);
     found.ok_or_else(|| format!("unknown database `{name}` ({})", choice(name, &PRODUCTS.map(|product| product.name))))

@@ -3,7 +3,7 @@
 use catalog::{Catalog, MIB, VolumeRequest};
 
 use crate::products::is_compressed;
-use crate::{Configuration, ConfiguredVolume, Experiment, Note, Sentence, pricing};
+use crate::{Configuration, ConfiguredVolume, Experiment, Note, pricing};
 
 /// Reads may reach this much less than what is bought before it is worth a word: rounding in published figures.
 const SLACK: f64 = 0.01;
@@ -39,10 +39,9 @@ pub(crate) fn below_iops(catalog: &Catalog, experiment: &Experiment, configurati
         read_bytes / KIB,
         more.map_or_else(String::new, |usd| format!("; {needed_mib:.0} MiB/s cost {usd:.2} USD a month more"))
     );
-    let message = Sentence::about(&configuration.name, words);
     let advice = "State the MiB/s that the reads need, or fewer IOPS: the rest is paid and cannot be used by them";
     let numbers = [("bought_iops", iops), ("reachable_iops", reached), ("needed_mib_per_s", needed_mib)];
-    let note = Note::new("iops_above_throughput", message, advice).with(numbers);
+    let note = Note::new("iops_above_throughput", (&configuration.name, words), advice).with(numbers);
     Some(note.with(more.map(|usd| ("more_usd_per_month", usd))))
 }
 

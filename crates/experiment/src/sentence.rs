@@ -19,11 +19,6 @@ impl Sentence {
         Self { before: before.into(), names: vec![name.into()], after: after.into() }
     }
 
-    /// `name: words`.
-    pub(crate) fn about(name: impl Into<String>, words: impl fmt::Display) -> Self {
-        Self::of("", name, format!(": {words}"))
-    }
-
     /// The same with words before it.
     pub(crate) fn behind(mut self, words: &str) -> Self {
         self.before.insert_str(0, words);
@@ -41,6 +36,13 @@ impl Sentence {
             self.names.extend(other.names.iter().cloned());
         }
         is_same
+    }
+}
+
+/// `name: words`.
+impl<N: Into<String>, W: fmt::Display> From<(N, W)> for Sentence {
+    fn from((name, words): (N, W)) -> Self {
+        Self::of("", name, format!(": {words}"))
     }
 }
 

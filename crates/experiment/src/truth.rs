@@ -7,6 +7,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Figures of something with their names and which values of each are possible; one that is not stated is 0.
+macro_rules! figures {
+    ($of:ident: $($bound:ident[$($name:ident)+])+) => {
+        [$($((stringify!($name), Option::<f64>::from($of.$name).unwrap_or(0.0), $bound)),+),+]
+    };
+}
+
 /// What is true of the simulated database, its machine and its noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -161,8 +168,7 @@ impl Default for SettingsEffect {
 
 impl SettingsEffect {
     fn problem(&self, of: &str) -> Option<String> {
-        let figures = [("speed", self.speed, ABOVE_0), ("misses", self.misses, FROM_0), ("cpu", self.cpu, ABOVE_0)];
-        impossible(&figures, &format!(" of the settings {of}"))
+        impossible(&figures!(self: ABOVE_0[speed] FROM_0[misses] ABOVE_0[cpu]), &format!(" of the settings {of}"))
     }
 }
 
@@ -194,13 +200,10 @@ impl Default for WakingUp {
 
 impl WakingUp {
     fn problem(&self) -> Option<String> {
-        let figures = [
-            ("compile_cpu_s", self.compile_cpu_s, FROM_0),
-            ("compiler_share", self.compiler_share, BELOW_1),
-            ("cold_cost", self.cold_cost, FROM_1),
-            ("cached_share", self.cached_share, SHARE),
-            ("first_flush_bytes", self.first_flush_bytes, FROM_0),
-        ];
+        let figures = figures!(self:
+            FROM_0[compile_cpu_s] BELOW_1[compiler_share] FROM_1[cold_cost] SHARE[cached_share]
+            FROM_0[first_flush_bytes]
+        );
         impossible(&figures, " of waking_up")
     }
 }
@@ -353,36 +356,15 @@ impl Fault {
 impl Truth {
     /// What is impossible about these figures, if anything.
     pub fn problem(&self) -> Option<String> {
-        let figures = [
-            ("read_cpu_us", self.read_cpu_us, ABOVE_0),
-            ("write_cpu_us", self.write_cpu_us, ABOVE_0),
-            ("device_us", self.device_us, ABOVE_0),
-            ("chunk_bytes", self.chunk_bytes, ABOVE_0),
-            ("client_cpu_us", self.client_cpu_us, ABOVE_0),
-            ("gc_every_s", self.gc_every_s, ABOVE_0),
-            ("slow_factor", self.slow_factor, ABOVE_0),
-            ("write_request_bytes", self.write_request_bytes, ABOVE_0),
-            ("io_unit_bytes", self.io_unit_bytes, ABOVE_0),
-            ("background_cpus", self.background_cpus, FROM_0),
-            ("network_us", self.network_us, FROM_0),
-            ("reads_per_miss", self.reads_per_miss, FROM_0),
-            ("write_amplification", self.write_amplification, FROM_0),
-            ("gc_pause_ms", self.gc_pause_ms, FROM_0),
-            ("stall_every_s", self.stall_every_s, FROM_0),
-            ("stall_s", self.stall_s, FROM_0),
-            ("run_noise", self.run_noise, FROM_0),
-            ("device_noise", self.device_noise.unwrap_or(0.0), FROM_0),
-            ("block_noise", self.block_noise, FROM_0),
-            ("device_block_noise", self.device_block_noise.unwrap_or(0.0), FROM_0),
-            ("second_noise", self.second_noise, FROM_0),
-            ("host_noise", self.host_noise, FROM_0),
-            ("node_noise", self.node_noise, FROM_0),
-            ("run_autocorrelation", self.run_autocorrelation, BELOW_1),
-            ("second_autocorrelation", self.second_autocorrelation, BELOW_1),
-            ("slow_share", self.slow_share, SHARE),
-            ("coordinator_share", self.coordinator_share, SHARE),
-            ("drift", self.drift, ABOVE_MINUS_1),
-        ];
+        let figures = figures!(self:
+            ABOVE_0[read_cpu_us write_cpu_us device_us chunk_bytes client_cpu_us gc_every_s slow_factor]
+            ABOVE_0[write_request_bytes io_unit_bytes]
+            FROM_0[background_cpus network_us reads_per_miss write_amplification gc_pause_ms stall_every_s stall_s]
+            FROM_0[run_noise device_noise block_noise device_block_noise second_noise host_noise node_noise]
+            BELOW_1[run_autocorrelation second_autocorrelation]
+            SHARE[slow_share coordinator_share]
+            ABOVE_MINUS_1[drift]
+        );
         let mut speeds = self.speed.iter();
         impossible(&figures, "")
             .or_else(|| speeds.find_map(|(of, speed)| impossible(&[("speed", *speed, ABOVE_0)], &format!(" of {of}"))))

@@ -99,19 +99,14 @@ fn a_run_of_three_nodes_is_not_resumed() {
     lab.write("good.toml", &SIMULATED.replacen("repetitions = 6", "repetitions = 1", 1));
     lab.exits(0, &["run", "good.toml", "--provider", "simulated"]);
     let run = lab.run_directory();
-    let change = |file: &str, from: &str, to: &str| {
-        let text = std::fs::read_to_string(run.join(file)).unwrap();
-        assert!(text.contains(from), "{file}");
-        std::fs::write(run.join(file), text.replacen(from, to, 1)).unwrap();
-    };
-    change("experiment.toml", "memory_limit_gib = 3\n", "memory_limit_gib = 3\nnodes = 3\n");
+    let (frozen, limit) = (run.join("experiment.toml"), "memory_limit_gib = 3\n");
+    let text = std::fs::read_to_string(&frozen).unwrap();
+    assert!(text.contains(limit), "{text}");
+    std::fs::write(&frozen, text.replacen(limit, &format!("{limit}nodes = 3\n"), 1)).unwrap();
     let journal = std::fs::read(run.join("journal.jsonl")).unwrap();
-    let resumed = |expected: &str| {
-        let stderr = unwrapped(&lab.exits(2, &["run", "--resume", run.to_str().unwrap()]).stderr);
-        assert!(stderr.contains(expected), "{stderr}");
-        assert_eq!(std::fs::read(run.join("journal.jsonl")).unwrap(), journal, "nothing is begun");
-    };
-    resumed(":9: nodes = 3 of gp2-960: this run was planned with 1");
+    let stderr = unwrapped(&lab.exits(2, &["run", "--resume", run.to_str().unwrap()]).stderr);
+    assert!(stderr.contains(":9: nodes = 3 of gp2-960: this run was planned with 1"), "{stderr}");
+    assert_eq!(std::fs::read(run.join("journal.jsonl")).unwrap(), journal, "nothing is begun");
 }
 
 #[test]
@@ -353,19 +348,20 @@ fn machines_that_cost_money_are_not_made_without_a_word() {
     let run = ["run", "own.toml", "--provider", "aws"];
     let stderr = said(1, &run, "no-such-terraform");
     assert!(stderr.contains("no-such-terraform") && stderr.contains("OpenTofu"), "{stderr}");
-    // Says that it is new enough, and can do nothing else.
-    let terraform = lab.write("terraform", "#!/bin/sh\necho '{\"terraform_version\":\"1.11.4\"}'\n");
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&terraform, executable).unwrap();
-    let terraform = terraform.to_str().unwrap();
-    let stderr = said(2, &run, terraform);
+    // Says which version it is, and can do nothing else.
+    let of_version = |version: &str| {
+        let script = format!("#!/bin/sh\necho '{{\"terraform_version\":\"{version}\"}}'\n");
+        let path = lab.write(version, &script);
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, executable).unwrap();
+        path.display().to_string()
+    };
+    let terraform = of_version("1.11.4");
+    let stderr = said(2, &run, &terraform);
     assert!(stderr.contains("USD an hour") && stderr.contains("--yes"), "{stderr}");
-    let stderr = said(2, &[&run[..], &["--yes", "--max-cost", "0.5"]].concat(), terraform);
+    let stderr = said(2, &[&run[..], &["--yes", "--max-cost", "0.5"]].concat(), &terraform);
     assert!(stderr.contains("may cost 0.50 USD: nothing was made"), "{stderr}");
-    let old = lab.write("old", "#!/bin/sh\necho '{\"terraform_version\":\"1.4.7\"}'\n");
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&old, executable).unwrap();
-    let stderr = said(1, &run, old.to_str().unwrap());
+    let stderr = said(1, &run, &of_version("1.4.7"));
     assert!(stderr.contains("is 1.4.7"), "{stderr}");
 }
 

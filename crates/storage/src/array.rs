@@ -66,10 +66,8 @@ impl Array {
     }
 
     /// Builds it of attached volumes, always the same ones in the same order, makes its file system if that is missing,
-    /// and mounts it; nothing happens if it is mounted.
-    ///
-    /// # Errors
-    /// The kernel has no md driver, mdadm is missing, a member is not attached, or the system refuses.
+    /// and mounts it; nothing happens if it is mounted. Errors: the kernel has no md driver, mdadm is missing, a member
+    /// is not attached, or the system refuses.
     pub fn build_and_mount<'v>(
         &mut self,
         members: impl IntoIterator<Item = &'v LoopVolume>,
@@ -120,10 +118,8 @@ impl Array {
         self.mounted.insert(Mounted::prepare(&self.ledger, mount_point)?).mount(device)
     }
 
-    /// Unmounts and mounts it where it is: the cold start, which drops its page cache and nobody else's.
-    ///
-    /// # Errors
-    /// Somebody uses it.
+    /// Unmounts and mounts it where it is: the cold start, which drops its page cache and nobody else's. Errors:
+    /// somebody uses it.
     pub fn cool(&mut self) -> Result<()> {
         let (Some(running), Some(mounted)) = (&self.running, &self.mounted) else { return Ok(()) };
         let (device, path) = (path_of(&running.name), mounted.path().to_owned());
@@ -135,10 +131,7 @@ impl Array {
         self.mount(&device, &path)
     }
 
-    /// Unmounts and stops it; nothing to do is success.
-    ///
-    /// # Errors
-    /// Somebody uses it.
+    /// Unmounts and stops it; nothing to do is success. Errors: somebody uses it.
     pub fn unmount_and_stop(&mut self) -> Result<()> {
         self.release(IfBusy::Refuse)
     }

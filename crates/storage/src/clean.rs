@@ -57,11 +57,8 @@ impl Cleaned {
 }
 
 /// Undoes everything outstanding in the ledger at `ledger_path`. Hold the work directory's lock
-/// ([`crate::WorkDirectory`]) while calling this, or a run that is under way loses its volumes.
-///
-/// # Errors
-/// The ledger, or its directory, is not ours alone, or is larger than any run's: then nothing is undone, and it stays
-/// as it is.
+/// ([`crate::WorkDirectory`]) while calling this, or a run that is under way loses its volumes. Errors: the ledger, or
+/// its directory, is not ours alone, or is larger than any run's: then nothing is undone, and it stays as it is.
 pub fn clean(ledger_path: &Path) -> Result<Cleaned> {
     if fs::symlink_metadata(ledger_path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
         return Ok(Cleaned::default());

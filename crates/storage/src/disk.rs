@@ -36,9 +36,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Looks whether a device is empty and nobody's; changes nothing. Gives its own path, without links.
-    ///
-    /// # Errors
+    /// Looks whether a device is empty and nobody's; changes nothing. Gives its own path, without links. Errors:
     /// [`StorageError::DeviceInUse`] when anything is on it, or when somebody holds it.
     pub fn check(device: &Path) -> Result<PathBuf> {
         let device = fs::canonicalize(device).map_err(io_error("find the device", device))?;
@@ -60,10 +58,7 @@ impl Disk {
         }
     }
 
-    /// Makes a file system on an empty device.
-    ///
-    /// # Errors
-    /// As [`Self::check`], which it calls first.
+    /// Makes a file system on an empty device. Errors: as [`Self::check`], which it calls first.
     pub fn format(ledger: &Arc<Ledger>, device: &Path) -> Result<Self> {
         require(MKFS.0, MKFS.1)?;
         let device = Self::check(device)?;
@@ -82,10 +77,8 @@ impl Disk {
         Ok(Self { ledger: Arc::clone(ledger), device, mounted: None })
     }
 
-    /// Mounts it, unless it is mounted.
-    ///
-    /// # Errors
-    /// The system refuses; or somebody else keeps what was mounted before, so that nothing of it would be cold.
+    /// Mounts it, unless it is mounted. Errors: the system refuses; or somebody else keeps what was mounted before, so
+    /// that nothing of it would be cold.
     pub fn mount(&mut self, mount_point: &Path) -> Result<()> {
         if let Some(mounted) = &self.mounted {
             if is_mounted(mounted.path())? {
@@ -144,10 +137,8 @@ fn number_of(device: &Path) -> Option<(u32, u32)> {
     Some((major(number), minor(number)))
 }
 
-/// Wipes the file system with this UUID off a device; returns whether it was there. Anything else on it stays.
-///
-/// # Errors
-/// The system refuses; [`StorageError::Busy`] says in which mount namespace it is mounted.
+/// Wipes the file system with this UUID off a device; returns whether it was there. Anything else on it stays. Errors:
+/// the system refuses; [`StorageError::Busy`] says in which mount namespace it is mounted.
 pub(crate) fn wipe(device: &Path, uuid: &str) -> Result<bool> {
     if !device.exists() {
         return Ok(false);

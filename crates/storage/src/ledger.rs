@@ -74,10 +74,7 @@ struct State {
 
 impl Ledger {
     /// Opens or creates the ledger at `path`. What it holds stays outstanding: call [`crate::clean()`] first to undo
-    /// it.
-    ///
-    /// # Errors
-    /// It, or its directory, is not ours alone.
+    /// it. Errors: it, or its directory, is not ours alone.
     pub fn open(path: &Path) -> Result<Self> {
         let base = base_of(path)?;
         let how = &mut OpenOptions::new();
@@ -92,10 +89,8 @@ impl Ledger {
         Ok(Self { path: path.to_owned(), base, state: Mutex::new(State { file, last_id: 0, roots: Vec::new() }) })
     }
 
-    /// From now on things may be made below this directory, too, which is there.
-    ///
-    /// # Errors
-    /// [`StorageError::NotPrivate`]: others could put something else in its place, which would then be undone.
+    /// From now on things may be made below this directory, too, which is there. Errors: [`StorageError::NotPrivate`]:
+    /// others could put something else in its place, which would then be undone.
     pub fn allow(&self, root: &Path) -> Result<()> {
         let root = fs::canonicalize(root).map_err(io_error("resolve", root))?;
         check_way(&root)?;
@@ -114,9 +109,7 @@ impl Ledger {
         &self.path
     }
 
-    /// Writes down that `item` is about to be created; returns once that is on the disk.
-    ///
-    /// # Errors
+    /// Writes down that `item` is about to be created; returns once that is on the disk. Errors:
     /// [`StorageError::NotOurs`]: it would not be undone. Paths lie below the ledger's directory, or one that was
     /// allowed.
     pub fn intend(&self, item: LedgerItem) -> Result<LedgerId> {
@@ -193,10 +186,8 @@ fn last_byte(file: &File) -> std::io::Result<Option<u8>> {
 /// Largest ledger that is read: a run of a thousand trials writes some 300 kB.
 const LARGEST_BYTES: u64 = 64 << 20;
 
-/// What a ledger says. A missing one says nothing.
-///
-/// # Errors
-/// It cannot be read, or not all of it: what its end says of its beginning (`done`) is not known then.
+/// What a ledger says. A missing one says nothing. Errors: it cannot be read, or not all of it: what its end says of
+/// its beginning (`done`) is not known then.
 pub(crate) fn contents(path: &Path) -> Result<Contents> {
     let opened = if_there(open_private(path, OpenOptions::new().read(true)));
     let Some(file) = opened.map_err(io_error("open the ledger", path))? else { return Ok(Contents::default()) };

@@ -26,10 +26,7 @@ pub struct NetworkCut {
 impl NetworkCut {
     /// Drops every TCP packet of this host from or to these ports of these addresses, in both directions, from now on:
     /// clients to its node, other nodes to it, and it to them. `table` is the name of the table of rules that is made
-    /// for it.
-    ///
-    /// # Errors
-    /// nft is missing or refuses, for lack of rights or of the kernel's support.
+    /// for it. Errors: nft is missing or refuses, for lack of rights or of the kernel's support.
     pub fn begin(ledger: &Arc<Ledger>, table: &str, addresses: &[Ipv4Addr], ports: &[u16]) -> Result<Self> {
         let entry = ledger.intend(LedgerItem::NetworkCut { table: table.to_owned() })?;
         let cut = Self { ledger: Arc::clone(ledger), entry, table: table.to_owned() };
@@ -38,20 +35,14 @@ impl NetworkCut {
         Ok(cut)
     }
 
-    /// Lets everything through again.
-    ///
-    /// # Errors
-    /// As [`Self::begin`].
+    /// Lets everything through again. Errors: as [`Self::begin`].
     pub fn end(self) -> Result<()> {
         remove(&self.table)?;
         self.ledger.done(self.entry)
     }
 }
 
-/// Where nft is, or what to install; changes nothing.
-///
-/// # Errors
-/// It is not installed.
+/// Where nft is, or what to install; changes nothing. Errors: it is not installed.
 pub fn can_cut_network() -> Result<()> {
     require(NFT.0, NFT.1).map(|_| ())
 }

@@ -42,9 +42,7 @@ pub(crate) fn is_below(path: &Path, directory: &Path) -> bool {
     path.is_absolute() && path.starts_with(directory) && !path.components().any(|part| part == Component::ParentDir)
 }
 
-/// That what an entry of the ledger in `base` names can be ours; `roots` were recorded there.
-///
-/// # Errors
+/// That what an entry of the ledger in `base` names can be ours; `roots` were recorded there. Errors:
 /// [`StorageError::NotOurs`] says what speaks against it.
 pub(crate) fn check(entry: &Entry, base: &Path, roots: &[PathBuf]) -> Result<()> {
     let item = &entry.item;

@@ -28,10 +28,8 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Has the kernel read `kb` KiB ahead on a device (`loop3`).
-    ///
-    /// # Errors
-    /// The device has no such setting, or shows another figure after it was set.
+    /// Has the kernel read `kb` KiB ahead on a device (`loop3`). Errors: the device has no such setting, or shows
+    /// another figure after it was set.
     pub fn set(ledger: &Arc<Ledger>, device: &str, kb: u32) -> Result<Self> {
         let before_kb = read(device)?;
         let (device_of_entry, disk) = (device.to_owned(), disk_of(device)?);
@@ -67,10 +65,7 @@ impl ReadAhead {
         read(&self.device)
     }
 
-    /// As it was.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// As it was. Errors: it cannot be written.
     pub fn put_back(self) -> Result<()> {
         put_back(&self.device, &self.disk, self.before_kb)?;
         self.ledger.done(self.entry)

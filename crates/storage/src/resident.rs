@@ -80,10 +80,8 @@ pub struct FilePages {
 }
 
 impl Resident {
-    /// What of the files below these directories is in the page cache now.
-    ///
-    /// # Errors
-    /// A directory that cannot be read, a file that cannot be mapped. One that is gone is none.
+    /// What of the files below these directories is in the page cache now. Errors: a directory that cannot be read, a
+    /// file that cannot be mapped. One that is gone is none.
     pub fn of(directories: &[PathBuf]) -> Result<Self> {
         let mut files = Vec::new();
         for (key, directory, name) in keyed(directories)? {
@@ -95,10 +93,7 @@ impl Resident {
         Ok(Self { files })
     }
 
-    /// Another look at the same files, a while later.
-    ///
-    /// # Errors
-    /// As [`Self::of`].
+    /// Another look at the same files, a while later. Errors: as [`Self::of`].
     pub fn look_again(&mut self, directories: &[PathBuf]) -> Result<()> {
         let mut now = Self::of(directories)?;
         // A database may have very many files.
@@ -114,10 +109,8 @@ impl Resident {
         Ok(())
     }
 
-    /// The same pages of the same files below these directories, whatever they are called there.
-    ///
-    /// # Errors
-    /// A directory that cannot be read.
+    /// The same pages of the same files below these directories, whatever they are called there. Errors: a directory
+    /// that cannot be read.
     pub fn found_below(&self, directories: &[PathBuf]) -> Result<Vec<FilePages>> {
         let mut noted = self.by_key();
         let mut found = Vec::new();
@@ -148,10 +141,7 @@ impl FilePages {
 }
 
 /// Reads these pages into the page cache of whoever calls. `goes_on` gets after each run of neighbours how far it is,
-/// and says whether to go on.
-///
-/// # Errors
-/// A file that cannot be read. One that is gone is none.
+/// and says whether to go on. Errors: a file that cannot be read. One that is gone is none.
 pub fn read_pages(files: &[FilePages], goes_on: &mut dyn FnMut(ReadFiles) -> bool) -> Result<ReadFiles> {
     let of_bytes = files.iter().map(FilePages::bytes).sum();
     let mut so_far = ReadFiles { bytes: 0, of_bytes };

@@ -23,10 +23,8 @@ pub(crate) fn file_in(base: &Path) -> PathBuf {
     base.join(NAME)
 }
 
-/// Those of the work directory `base`; none where nothing was recorded.
-///
-/// # Errors
-/// The file is not ours alone, or cannot be understood.
+/// Those of the work directory `base`; none where nothing was recorded. Errors: the file is not ours alone, or cannot
+/// be understood.
 pub(crate) fn recorded(base: &Path) -> Result<Vec<PathBuf>> {
     let path = file_in(base);
     let opened = if_there(open_private(&path, OpenOptions::new().read(true))).map_err(io_error("open", &path))?;

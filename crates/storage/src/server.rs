@@ -170,10 +170,8 @@ impl VolumeServer {
         self.with(|server| server.count(name))
     }
 
-    /// A volume has these faults from now on instead of those before, their times counted from now.
-    ///
-    /// # Errors
-    /// When no volume of this name is served.
+    /// A volume has these faults from now on instead of those before, their times counted from now. Errors: when no
+    /// volume of this name is served.
     pub fn set_faults_of(&self, name: &str, faults: &[VolumeFault]) -> Result<()> {
         self.with(|server| server.set_faults(name, faults))
     }
@@ -184,10 +182,7 @@ impl VolumeServer {
         drop(self.running().take());
     }
 
-    /// Ends it; nothing of it is mounted any more.
-    ///
-    /// # Errors
-    /// When it had to be killed.
+    /// Ends it; nothing of it is mounted any more. Errors: when it had to be killed.
     pub fn end(self) -> Result<()> {
         let Some(running) = self.running().take() else { return Ok(()) };
         running.server.end()?;
@@ -272,10 +267,7 @@ impl ServedGauge {
     }
 
     /// These volumes, which one process serves, share what their instance lets through to all of them, until one of
-    /// them is to behave otherwise.
-    ///
-    /// # Errors
-    /// When one of them is not attached, or the server is lost.
+    /// them is to behave otherwise. Errors: when one of them is not attached, or the server is lost.
     pub fn share(volumes: &[Self], instance: &Model) -> Result<()> {
         let names: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
         match volumes.first() {
@@ -284,18 +276,13 @@ impl ServedGauge {
         }
     }
 
-    /// What it did since it was attached.
-    ///
-    /// # Errors
-    /// When it is not attached, or the server is lost.
+    /// What it did since it was attached. Errors: when it is not attached, or the server is lost.
     pub fn counts(&self) -> Result<Counts> {
         self.server.count(&self.name)
     }
 
-    /// The same, and what it counts of itself since then, as EBS's volumes do: the bytes of their log page.
-    ///
-    /// # Errors
-    /// When it is not attached, or the server is lost.
+    /// The same, and what it counts of itself since then, as EBS's volumes do: the bytes of their log page. Errors:
+    /// when it is not attached, or the server is lost.
     pub fn sample(&self) -> Result<(Counts, Vec<u8>)> {
         self.server.with(|server| server.sample(&self.name))
     }

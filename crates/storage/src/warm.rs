@@ -42,11 +42,8 @@ pub struct ReadFiles {
 }
 
 /// Reads the files below these directories, or the same share of each of them, so that it comes to `most_bytes`.
-/// `goes_on` gets after each piece how far it is, and says whether to go on.
-///
-/// # Errors
-/// A directory or file that cannot be read. One that is gone is none: a database removes files when it has compacted
-/// them.
+/// `goes_on` gets after each piece how far it is, and says whether to go on. Errors: a directory or file that cannot be
+/// read. One that is gone is none: a database removes files when it has compacted them.
 pub fn read_files(
     directories: &[PathBuf],
     most_bytes: u64,

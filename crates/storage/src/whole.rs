@@ -39,10 +39,8 @@ pub fn device_bytes(device: &Path) -> Result<u64> {
 }
 
 /// Reads every block of a device once, past the page cache, with several reads in flight. `goes_on` gets how many
-/// bytes were read and says whether to go on.
-///
-/// # Errors
-/// When a block cannot be read; `None` where somebody asked for the end.
+/// bytes were read and says whether to go on. Errors: when a block cannot be read; `None` where somebody asked for the
+/// end.
 pub fn read_whole(device: &Path, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<ReadWhole>> {
     let began = Instant::now();
     let bytes = device_bytes(device)?;

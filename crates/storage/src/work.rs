@@ -58,11 +58,8 @@ impl WorkDirectory {
         })
     }
 
-    /// Creates the directory if it is missing, and locks it.
-    ///
-    /// # Errors
-    /// [`StorageError::Locked`] names the process that holds it, [`StorageError::NotPrivate`] who else could write
-    /// there.
+    /// Creates the directory if it is missing, and locks it. Errors: [`StorageError::Locked`] names the process that
+    /// holds it, [`StorageError::NotPrivate`] who else could write there.
     pub fn lock(path: &Path) -> Result<Self> {
         // Absolute and without symbolic links, because the ledger's entries must mean the same from anywhere.
         let path = private_directory(path)?;
@@ -73,18 +70,14 @@ impl WorkDirectory {
     }
 
     /// Like [`WorkDirectory::lock`], but gives whoever holds it up to [`LOCK_PATIENCE`] to leave. `waiting` gets what
-    /// is waited for, as a sentence, five times a second, and ends the waiting by returning `false`.
-    ///
-    /// # Errors
+    /// is waited for, as a sentence, five times a second, and ends the waiting by returning `false`. Errors:
     /// [`StorageError::Locked`] when it is still taken then.
     pub fn lock_when_free(path: &Path, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
         in_time(waiting, || Self::lock(path))
     }
 
-    /// Waits in the same way until nobody holds it; takes and creates nothing.
-    ///
-    /// # Errors
-    /// [`StorageError::Locked`] when it is still taken then.
+    /// Waits in the same way until nobody holds it; takes and creates nothing. Errors: [`StorageError::Locked`] when it
+    /// is still taken then.
     pub fn wait_until_free(path: &Path, waiting: impl FnMut(&str) -> bool) -> Result<()> {
         in_time(waiting, || Self::taken(path).map_or(Ok(()), Err))
     }
@@ -202,9 +195,7 @@ pub struct Measuring {
 const MOST_BESIDE: usize = 8;
 
 impl Measuring {
-    /// Takes the machine whose lock is this file, for `what`, in a directory that is made if it is missing.
-    ///
-    /// # Errors
+    /// Takes the machine whose lock is this file, for `what`, in a directory that is made if it is missing. Errors:
     /// [`StorageError::Measuring`] says who has it.
     pub fn begin(path: &Path, what: &str) -> Result<Self> {
         if let Some(directory) = path.parent() {
@@ -219,10 +210,7 @@ impl Measuring {
     }
 
     /// For a run: goes beside others where that was asked for; else whoever has it gets up to [`LOCK_PATIENCE`] to be
-    /// done, as in [`WorkDirectory::lock_when_free`].
-    ///
-    /// # Errors
-    /// [`StorageError::Measuring`] when it is still taken then.
+    /// done, as in [`WorkDirectory::lock_when_free`]. Errors: [`StorageError::Measuring`] when it is still taken then.
     pub fn take(path: &Path, run: &str, goes_beside: bool, waiting: impl FnMut(&str) -> bool) -> Result<Self> {
         let what = format!("run {run}");
         if goes_beside { Self::begin_beside(path, &what) } else { in_time(waiting, || Self::begin(path, &what)) }

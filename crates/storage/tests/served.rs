@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
 
+#[path = "served/cleaned.rs"]
+mod cleaned;
 mod machine;
 
 use std::fs;
@@ -16,7 +18,7 @@ use catalog::{IoLimits, Latency};
 use evidence::EbsFigures;
 use machine::{Machine, is_emulated, runs_nothing, share_off};
 use rustix::process::{Pid, Signal, kill_process};
-use storage::{Array, LoopVolume, ServedGauge, VolumeServer, clean, copy_tree, probe};
+use storage::{Array, LoopVolume, ServedGauge, VolumeServer, copy_tree, probe};
 use volume::{Effect, Model, VolumeFault};
 
 const SIZE: u64 = 512 << 20;
@@ -42,10 +44,10 @@ fn main() {
         ("is_attached_anew_after_its_server_was_killed", goes_on),
         ("is_attached_anew_after_its_server_stood_still", stood_still),
         ("as_a_member_of_an_array_goes_on_too", array_goes_on),
-        ("is_cleaned_after_its_server_was_killed", server_killed),
-        ("is_cleaned_while_its_server_stands_still", server_stopped),
-        ("is_cleaned_when_only_its_owner_is_gone", owner_gone),
-        ("ends_soon_after_its_owner_and_keeps_nobody_waiting", left_alone),
+        ("is_cleaned_after_its_server_was_killed", cleaned::server_killed),
+        ("is_cleaned_while_its_server_stands_still", cleaned::server_stopped),
+        ("is_cleaned_when_only_its_owner_is_gone", cleaned::owner_gone),
+        ("ends_soon_after_its_owner_and_keeps_nobody_waiting", cleaned::left_alone),
         ("is_unmounted_as_fast_as_the_machine_can_however_slow_it_is", slow_one_unmounted),
     ];
     let mut passed = 0;
@@ -96,9 +98,22 @@ fn limited(iops: f64, mib_per_s: Option<f64>) -> Model {
     Model::limited(IoLimits::symmetric(Some(iops), mib_per_s))
 }
 
-fn end(volume: LoopVolume, server: Arc<VolumeServer>) {
-    volume.delete().unwrap();
+fn end(machine: &Machine, volumes: impl IntoIterator<Item = LoopVolume>, server: Arc<VolumeServer>) {
+    for volume in volumes {
+        volume.delete().unwrap();
+    }
     Arc::into_inner(server).unwrap().end().unwrap();
+    assert_eq!(machine.leftovers(), Vec::<String>::new());
+}
+
+/// A fault from now on.
+fn fault(effect: Effect, until_s: Option<f64>) -> VolumeFault {
+    VolumeFault { from_s: 0.0, until_s, effect }
+}
+
+/// Writes a new file to the volume.
+fn write_new(machine: &Machine) -> std::io::Result<()> {
+    fs::File::create(machine.path("data/new")).and_then(|file| file.sync_all())
 }
 
 /// What fio counts: I/Os of either kind in a second of random 4 KiB, half of them reads, 32 in flight.
@@ -155,7 +170,7 @@ fn holds_its_limits(machine: &Machine) {
     let least = limits_iops[1] as u64;
     assert!(counts.reads > least && counts.writes > least && counts.errors == 0, "{counts:?}");
     assert!(counts.server_cpu_s > 0.0);
-    end(volume, server);
+    end(machine, [volume], server);
 }
 
 /// Data and commit log of 1,000 IOPS each behind an instance of 1,200: together never more than 5 % above that, and
@@ -205,11 +220,8 @@ fn shares_its_instance(machine: &Machine) {
     behave();
     let apart = (0..3).any(|_| together() > 1.05 * instance);
     assert!(apart);
-    for volume in volumes {
-        volume.delete().unwrap();
-    }
     drop(gauges);
-    Arc::into_inner(server).unwrap().end().unwrap();
+    end(machine, volumes, server);
 }
 
 /// Of the 3 s in which fio has 32 requests in flight, and the moment in which it starts and ends.
@@ -245,7 +257,7 @@ fn counts_as_ebs_does(machine: &Machine) {
     assert!(reads > 50.0 && soon < 0.3 * reads, "{soon} of {reads}");
     let mean_s = (after.read_wait_s.unwrap() - before.read_wait_s.unwrap()) / reads;
     assert!(mean_s > 0.05 && mean_s < seconds, "{mean_s}");
-    end(volume, server);
+    end(machine, [volume], server);
 }
 
 fn takes_its_time(machine: &Machine) {
@@ -277,7 +289,7 @@ fn takes_its_time(machine: &Machine) {
     let most = Duration::from_millis(if is_emulated() { 50 } else { 7 });
     assert!(times[5] < most, "{:?}", times[5]);
     drop(file);
-    end(volume, server);
+    end(machine, [volume], server);
 }
 
 /// A file whose bytes depend on their place.
@@ -318,7 +330,7 @@ fn keeps_what_was_written(machine: &Machine) {
     plain.attach_and_mount(&root).unwrap();
     assert!(has_pattern(&root.join("of-300000"), 300_000));
     drop(plain);
-    end(volume, server);
+    end(machine, [volume], server);
 }
 
 fn has_faults(machine: &Machine) {
@@ -334,7 +346,6 @@ fn has_faults(machine: &Machine) {
         file.seek(std::io::SeekFrom::Start(at)).unwrap();
         file.read_exact(block)
     };
-    let fault = |effect: Effect, until_s: Option<f64>| VolumeFault { from_s: 0.0, until_s, effect };
     // Before the server counts, however late this process gets a CPU again.
     let began = Instant::now();
     volume.set_faults(&[fault(Effect::Stall, Some(0.5))]).unwrap();
@@ -348,16 +359,13 @@ fn has_faults(machine: &Machine) {
     read(8192).unwrap();
     volume.set_faults(&[fault(Effect::Full, None)]).unwrap();
     read(8192).unwrap();
-    let full = file.write_at(&[0; 8192][..0], 0).and_then(|_| {
-        let aligned = &memory[start..start + 4096];
-        file.write_at(aligned, 4096)
-    });
+    let full = file.write_at(&memory[start..start + 4096], 4096);
     assert_eq!(full.unwrap_err().raw_os_error(), Some(28));
     volume.set_faults(&[]).unwrap();
     drop(file);
     let counts = volume.served_counts().unwrap().unwrap();
     assert!(counts.errors >= 2, "{counts:?}");
-    end(volume, server);
+    end(machine, [volume], server);
 }
 
 /// No write succeeds, so that XFS cannot write its log and shuts down; attached anew it holds what was written before.
@@ -366,26 +374,23 @@ fn shut_down(machine: &Machine) {
     let mut volume = mounted(machine, &server, Model::unlimited());
     let (root, kept) = (machine.path("data"), machine.path("data/kept"));
     write_pattern(&kept, 3 << 20);
-    let fault = VolumeFault {
-        from_s: 0.0,
-        until_s: None,
-        effect: Effect::Error { reads: false, writes: true, range: None, share: 1.0 },
-    };
-    volume.set_faults(&[fault]).unwrap();
-    let new = fs::File::create(root.join("new")).and_then(|file| file.sync_all());
-    assert!(new.is_err(), "a log that cannot be written");
+    let errors = Effect::Error { reads: false, writes: true, range: None, share: 1.0 };
+    volume.set_faults(&[fault(errors, None)]).unwrap();
+    assert!(write_new(machine).is_err(), "a log that cannot be written");
     volume.set_faults(&[]).unwrap();
     assert!(fs::read_dir(&root).is_err(), "the disk is well, the file system is not");
     volume.unmount_and_detach().unwrap();
     volume.attach_and_mount(&root).unwrap();
     assert!(has_pattern(&kept, 3 << 20));
     write_pattern(&root.join("new"), 1 << 20);
-    end(volume, server);
+    end(machine, [volume], server);
 }
 
+/// Sends the server a signal, and gives it a moment to follow.
 fn signal(server: &VolumeServer, signal: Signal) {
     let pid = Pid::from_raw(server.pid().unwrap() as i32).unwrap();
     kill_process(pid, signal).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
 }
 
 /// What was written before is there, the limits are in force, and the process that was killed is forgotten.
@@ -395,7 +400,6 @@ fn goes_on(machine: &Machine) {
     let (first, path) = (server.pid(), machine.path("data/file"));
     write_pattern(&path, 3 << 20);
     signal(&server, Signal::KILL);
-    std::thread::sleep(Duration::from_millis(200));
     assert!(volume.served_counts().is_err(), "a server that is lost is an error");
     volume.unmount_and_detach().unwrap();
     volume.attach_and_mount(&machine.path("data")).unwrap();
@@ -404,8 +408,7 @@ fn goes_on(machine: &Machine) {
     volume.behave(&limited(200.0, None)).unwrap();
     let iops = mixed_iops(&machine.path("data"));
     assert!(iops < 210.0, "{iops} a second");
-    end(volume, server);
-    assert_eq!(machine.leftovers(), Vec::<String>::new());
+    end(machine, [volume], server);
 }
 
 /// Whoever waits for a volume whose server is stopped gets an error, though nobody asks that server anything, and the
@@ -417,7 +420,7 @@ fn stood_still(machine: &Machine) {
     write_pattern(&path, 3 << 20);
     signal(&server, Signal::STOP);
     let began = Instant::now();
-    let written = fs::File::create(machine.path("data/new")).and_then(|file| file.sync_all());
+    let written = write_new(machine);
     let waited = began.elapsed();
     println!("who waited for a stopped server got an answer after {waited:?}");
     assert!(written.is_err() && waited < Duration::from_secs(60), "{written:?} after {waited:?}");
@@ -428,8 +431,7 @@ fn stood_still(machine: &Machine) {
     volume.attach_and_mount(&machine.path("data")).unwrap();
     assert_ne!(server.pid(), first);
     assert!(has_pattern(&path, 3 << 20));
-    end(volume, server);
-    assert_eq!(machine.leftovers(), Vec::<String>::new());
+    end(machine, [volume], server);
 }
 
 /// The server is killed under an array, which is taken apart and built again of the same files.
@@ -453,7 +455,6 @@ fn array_goes_on(machine: &Machine) {
     let (first, path) = (server.pid(), machine.path("data/file"));
     write_pattern(&path, 3 << 20);
     signal(&server, Signal::KILL);
-    std::thread::sleep(Duration::from_millis(200));
     assert!(members[0].served_counts().is_err(), "a server that is lost is an error");
     array.unmount_and_stop().unwrap();
     for member in &mut members {
@@ -469,70 +470,7 @@ fn array_goes_on(machine: &Machine) {
     let iops = mixed_iops(&machine.path("data"));
     assert!((115.0..210.0).contains(&iops), "{iops} a second of two members of 100");
     array.unmount_and_stop().unwrap();
-    for member in members {
-        member.delete().unwrap();
-    }
-    Arc::into_inner(server).unwrap().end().unwrap();
-    assert_eq!(machine.leftovers(), Vec::<String>::new());
-}
-
-/// Everything is there, its owner is forgotten; what `happens` then, and cleaning leaves nothing.
-fn cleaned_after(machine: &Machine, happens: impl FnOnce(Arc<VolumeServer>)) {
-    let server = server(machine);
-    let pid = server.pid().unwrap();
-    let volume = mounted(machine, &server, limited(500.0, None));
-    write_pattern(&machine.path("data/file"), 3 << 20);
-    std::mem::forget(volume);
-    assert!(machine.leftovers().len() >= 3, "{:?}", machine.leftovers());
-    happens(server);
-    let began = Instant::now();
-    let cleaned = clean(&machine.ledger_path).unwrap();
-    println!("{:?}: {:#?}", began.elapsed(), cleaned.removed);
-    assert!(cleaned.is_complete(), "{cleaned:?}");
-    assert!(machine.leftovers().is_empty(), "{:?}", machine.leftovers());
-    assert_eq!(storage::start_time_ticks(pid), None, "the server survives");
-    assert!(!machine.path("data.img").exists() && !machine.path("data.served").exists());
-}
-
-fn server_killed(machine: &Machine) {
-    cleaned_after(machine, |server| {
-        signal(&server, Signal::KILL);
-        std::thread::sleep(Duration::from_millis(200));
-        let written = fs::File::create(machine.path("data/new")).and_then(|file| file.sync_all());
-        assert!(written.is_err(), "a volume without its server answers with errors");
-        std::mem::forget(server);
-    });
-}
-
-fn server_stopped(machine: &Machine) {
-    cleaned_after(machine, |server| {
-        signal(&server, Signal::STOP);
-        std::thread::sleep(Duration::from_millis(200));
-        std::mem::forget(server);
-    });
-}
-
-/// Nobody cleans: the server ends all the same. Meanwhile it holds no pipe but those to its owner.
-fn left_alone(machine: &Machine) {
-    cleaned_after(machine, |server| {
-        let pid = server.pid().unwrap();
-        let open = |pid: &str, number: u32| fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap();
-        for number in 0..3 {
-            let its = open(&pid.to_string(), number);
-            assert!(its.display().to_string().starts_with("pipe:"), "{number}: {}", its.display());
-            assert!((0..3).all(|own| open("self", own) != its), "{number}: {}", its.display());
-        }
-        let began = Instant::now();
-        server.let_go();
-        while storage::start_time_ticks(pid).is_some() {
-            assert!(began.elapsed() < Duration::from_secs(30), "a server that nobody leads goes on");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        println!("a server that was left has ended after {:?}", began.elapsed());
-        assert!(began.elapsed() > Duration::from_secs(5), "whoever cleans has time to unmount in order");
-        let written = fs::File::create(machine.path("data/new")).and_then(|file| file.sync_all());
-        assert!(written.is_err(), "a volume without its server answers with errors");
-    });
+    end(machine, members, server);
 }
 
 /// What memory holds of a volume of 1 MiB/s would take it a minute and a half.
@@ -544,16 +482,5 @@ fn slow_one_unmounted(machine: &Machine) {
     volume.unmount_and_detach().unwrap();
     println!("90 MiB were written and unmounted in {:?}", began.elapsed());
     assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
-    end(volume, server);
-    assert_eq!(machine.leftovers(), Vec::<String>::new());
-}
-
-/// As when the process that holds the server's stdin is killed.
-fn owner_gone(machine: &Machine) {
-    cleaned_after(machine, |server| {
-        // A volume forgotten above holds it, too; its memory is leaked, so that this is the last way to it.
-        let stall = VolumeFault { from_s: 0.0, until_s: None, effect: Effect::Stall };
-        server.set_faults_of("data", &[stall]).unwrap();
-        server.let_go();
-    });
+    end(machine, [volume], server);
 }

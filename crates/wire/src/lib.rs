@@ -27,7 +27,7 @@ pub use log::{LOG_MOST_BYTES, LOG_PIECE_BYTES, LogFile, LogPiece};
 pub use machine_use::MachineUse;
 pub use needs::{Demand, Needs, Problem, UnderTest};
 pub use piece::{TrialPiece, in_pieces};
-pub use reply::{Reply, RequestError, Software};
+pub use reply::{Reply, RequestError, Result, Software};
 pub use request::{ClientRequest, DatabaseRequest, PROTOCOL, Request};
 pub use results::{
     CacheReads, LoadedDataset, Moments, SnapshotFacts, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage,

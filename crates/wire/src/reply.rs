@@ -39,6 +39,9 @@ pub struct RequestError {
     pub cancelled: bool,
 }
 
+/// What comes of a request.
+pub type Result<T, E = RequestError> = std::result::Result<T, E>;
+
 impl RequestError {
     /// What failed and where.
     pub fn new(message: impl ToString) -> Self {

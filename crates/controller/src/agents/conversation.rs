@@ -10,7 +10,7 @@ use provider::Incoming;
 use wire::{DatabaseRequest, Event, Reply, Request, RequestError};
 
 use super::Agents;
-use crate::run_failure::{Failure, Next, answer};
+use crate::run_failure::{Failure, Next, Result, answer};
 use crate::silence::Watch;
 
 /// How long agents may take to end a cancelled request.
@@ -22,39 +22,33 @@ const END_PATIENCE: Duration = Duration::from_secs(300);
 const CLOCK_READINGS: u32 = 5;
 
 /// What became of requests, by host.
-pub type Answers = BTreeMap<HostId, Result<Reply, Failure>>;
+pub type Answers = BTreeMap<HostId, Result<Reply>>;
 
 /// What is done with an event that is no answer; an error calls the conversation off.
-pub type OnEvent<'a> = &'a mut dyn FnMut(HostId, Event) -> Result<(), Failure>;
+pub type OnEvent<'a> = &'a mut dyn FnMut(HostId, Event) -> Result<()>;
 
 /// What is asked of hosts at moments of their own while a conversation with others goes on.
 pub trait Agenda {
     /// When the next thing is due; `None`: nothing is, as far as is known now.
-    fn due(&self) -> Option<Instant>;
+    fn due(&self) -> Option<Instant> {
+        None
+    }
 
     /// What is due.
-    fn take(&mut self) -> Option<(HostId, DatabaseRequest)>;
+    fn take(&mut self) -> Option<(HostId, DatabaseRequest)> {
+        None
+    }
 
     /// The answer to it; an error of the trial calls the conversation off.
-    fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<(), Failure>;
+    fn answered(&mut self, _: HostId, _: Result<Reply, RequestError>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Nothing is asked beside.
 struct EmptyAgenda;
 
-impl Agenda for EmptyAgenda {
-    fn due(&self) -> Option<Instant> {
-        None
-    }
-
-    fn take(&mut self) -> Option<(HostId, DatabaseRequest)> {
-        None
-    }
-
-    fn answered(&mut self, _: HostId, _: Result<Reply, RequestError>) -> Result<(), Failure> {
-        Ok(())
-    }
-}
+impl Agenda for EmptyAgenda {}
 
 impl Agents {
     /// Asks several database hosts the same at the same time; every fault ends the run.
@@ -62,19 +56,14 @@ impl Agents {
         &mut self,
         hosts: &[HostId],
         request: &DatabaseRequest,
-        read: impl Fn(Reply) -> Result<R, Failure>,
-    ) -> Result<BTreeMap<HostId, R>, Failure> {
+        read: impl Fn(Reply) -> Result<R>,
+    ) -> Result<BTreeMap<HostId, R>> {
         let request = |host: &HostId| (*host, Request::Database(request.clone()));
         self.call_all(hosts.iter().map(request).collect(), read)
     }
 
     /// Sends a request and waits for its answer, showing progress meanwhile; every fault ends the run.
-    pub(crate) fn call<R>(
-        &mut self,
-        host: HostId,
-        request: Request,
-        read: impl Fn(Reply) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    pub(crate) fn call<R>(&mut self, host: HostId, request: Request, read: impl Fn(Reply) -> Result<R>) -> Result<R> {
         let answers = self.call_all(vec![(host, request)], read)?;
         answers.into_values().next().ok_or(Failure::NoAnswer(host))
     }
@@ -83,8 +72,8 @@ impl Agents {
     pub(crate) fn call_all<R>(
         &mut self,
         requests: Vec<(HostId, Request)>,
-        read: impl Fn(Reply) -> Result<R, Failure>,
-    ) -> Result<BTreeMap<HostId, R>, Failure> {
+        read: impl Fn(Reply) -> Result<R>,
+    ) -> Result<BTreeMap<HostId, R>> {
         let (several, screen) = (requests.len() > 1, self.screen.clone());
         let answers = self.converse(requests, &mut |host, event| {
             if let Event::Progress(progress) = event {
@@ -116,11 +105,7 @@ impl Agents {
     /// Sends each host its request and hands every other event of any host to `on_event` until all have answered. When
     /// `on_event` fails, when one of several is in trouble, or when the user interrupts, what is still under way is
     /// cancelled. An answer that nobody asked for ends the run: whatever it means, it is not ignored.
-    pub(crate) fn converse(
-        &mut self,
-        requests: Vec<(HostId, Request)>,
-        on_event: OnEvent<'_>,
-    ) -> Result<Answers, Failure> {
+    pub(crate) fn converse(&mut self, requests: Vec<(HostId, Request)>, on_event: OnEvent<'_>) -> Result<Answers> {
         self.converse_beside(requests, on_event, &mut EmptyAgenda)
     }
 
@@ -131,7 +116,7 @@ impl Agents {
         requests: Vec<(HostId, Request)>,
         on_event: OnEvent<'_>,
         agenda: &mut dyn Agenda,
-    ) -> Result<Answers, Failure> {
+    ) -> Result<Answers> {
         let mut conversation = Conversation {
             watch: Watch::new(self.silence, self.work),
             several: requests.len() > 1,
@@ -160,7 +145,7 @@ impl Agents {
 
     /// Reads the clocks of hosts, the most certain of a few readings each. A host is missing where time is only
     /// simulated. What hosts say meanwhile is passed over: nothing that counts may be under way.
-    pub(crate) fn clocks(&mut self, hosts: &[HostId]) -> Result<BTreeMap<HostId, ClockReading>, Failure> {
+    pub(crate) fn clocks(&mut self, hosts: &[HostId]) -> Result<BTreeMap<HostId, ClockReading>> {
         let mut clocks: BTreeMap<HostId, ClockReading> = BTreeMap::new();
         for host in hosts {
             for _ in 0..CLOCK_READINGS {
@@ -217,7 +202,7 @@ impl Conversation<'_> {
         !self.waiting.is_empty() || self.beside.is_some()
     }
 
-    fn ask(&mut self, host: HostId, request: &Request) -> Result<(), Failure> {
+    fn ask(&mut self, host: HostId, request: &Request) -> Result<()> {
         self.agents.start(&[host])?;
         self.watch.begins(host, request);
         let sent = self.agents.agents.get_mut(&host).map(|agent| agent.send(request));
@@ -247,7 +232,7 @@ impl Conversation<'_> {
     }
 
     /// Whether something was.
-    fn ask_what_is_due(&mut self, agenda: &mut dyn Agenda) -> Result<bool, Failure> {
+    fn ask_what_is_due(&mut self, agenda: &mut dyn Agenda) -> Result<bool> {
         if self.due(agenda).is_none_or(|at| at > Instant::now()) {
             return Ok(false);
         }
@@ -292,7 +277,7 @@ impl Conversation<'_> {
         said: Result<Incoming, RecvTimeoutError>,
         on_event: OnEvent<'_>,
         agenda: &mut dyn Agenda,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         match said {
             Ok(Incoming::Event(from, event, _held)) => match *event {
                 Event::AtWork => Ok(false),
@@ -318,7 +303,7 @@ impl Conversation<'_> {
     }
 
     /// What makes the trial invalid calls the conversation off; any other failure ends it.
-    fn may_call_off(&mut self, outcome: Result<(), Failure>) -> Result<bool, Failure> {
+    fn may_call_off(&mut self, outcome: Result<()>) -> Result<bool> {
         let Err(failure) = outcome else { return Ok(false) };
         if !matches!(failure.next(), Next::TrialInvalid(_)) {
             return Err(failure);
@@ -331,7 +316,7 @@ impl Conversation<'_> {
         Ok(true)
     }
 
-    fn answered(&mut self, from: HostId, answer: Result<Reply, RequestError>) -> Result<bool, Failure> {
+    fn answered(&mut self, from: HostId, answer: Result<Reply, RequestError>) -> Result<bool> {
         if !self.waiting.remove(&from) {
             let answer = answer.map_or_else(|error| error.message, |reply| format!("{reply:?}"));
             return Err(Failure::NotAsked { host: from, answer });
@@ -344,7 +329,7 @@ impl Conversation<'_> {
     }
 
     /// An agent is gone. A client's costs what it was asked for; if that is nothing, nothing is lost.
-    fn lost(&mut self, lost: HostId, how: String) -> Result<bool, Failure> {
+    fn lost(&mut self, lost: HostId, how: String) -> Result<bool> {
         let ended = self.agents.agents.get_mut(&lost).and_then(|agent| agent.how_it_ended());
         self.agents.lost.insert(lost);
         if lost.role == Role::Client && !self.interrupted {

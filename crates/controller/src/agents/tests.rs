@@ -52,7 +52,7 @@ fn close(role: Role) -> Request {
     }
 }
 
-fn ask(agents: &mut Agents, host: HostId) -> Result<Reply, Failure> {
+fn ask(agents: &mut Agents, host: HostId) -> Result<Reply> {
     let answers = agents.converse(vec![(host, close(host.role))], &mut |_, _| Ok(()));
     answers.unwrap().remove(&host).unwrap()
 }
@@ -61,7 +61,7 @@ fn ask(agents: &mut Agents, host: HostId) -> Result<Reply, Failure> {
 fn where_each_host_answers_for_itself_a_lost_one_costs_its_own_answer() {
     let directory = tempfile::tempdir().unwrap();
     let mut agents = agents(directory.path(), "lost");
-    agents.spare_others();
+    agents.each_for_itself = true;
     let both = [HostId::DATABASE, HostId::CLIENT].map(|host| (host, close(host.role)));
     let answers = agents.converse(both.to_vec(), &mut |_, _| Ok(())).unwrap();
     assert!(matches!(answers[&HostId::DATABASE], Err(Failure::HostLost { .. })), "{answers:?}");

@@ -60,10 +60,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Puts together what each client measured.
-    ///
-    /// # Errors
-    /// A histogram that cannot be read.
+    /// Puts together what each client measured. Errors: a histogram that cannot be read.
     pub fn of(
         results: BTreeMap<HostId, (TrialResult, TrialPiece)>,
         offset_ms: impl Fn(HostId) -> f64,
@@ -91,14 +88,11 @@ impl Measured {
                 }
                 // All begin at the same moment, so that seconds are the same seconds.
                 let key = (interval.start_s.round() as i64, interval.series);
-                match merged.entry(key) {
-                    std::collections::btree_map::Entry::Vacant(place) => drop(place.insert(interval)),
-                    std::collections::btree_map::Entry::Occupied(mut there) => {
-                        let there = there.get_mut();
-                        there.length_s = there.length_s.max(interval.length_s);
-                        add_counts(&mut there.histogram, &interval.histogram);
-                    }
-                }
+                let add = |there: &mut Interval| {
+                    there.length_s = there.length_s.max(interval.length_s);
+                    add_counts(&mut there.histogram, &interval.histogram);
+                };
+                merged.entry(key).and_modify(add).or_insert(interval);
             }
             measured.samples.insert(client, pieces.samples);
             measured.writes = match (measured.writes.take(), result.writes) {

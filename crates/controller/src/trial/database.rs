@@ -10,7 +10,7 @@ use super::state::TrialState;
 use crate::agents::conversation::{Answers, all_or_gravest};
 use crate::hosts;
 use crate::run::Run;
-use crate::run_failure::{Failure, answer};
+use crate::run_failure::{Failure, Result, answer};
 use crate::target::Target;
 
 /// Keys looked up in every restored copy.
@@ -46,18 +46,14 @@ impl Parts<'_> {
 }
 
 /// The parts of a trial of a cell.
-pub fn parts_of<'a>(
-    Job { plan, setups }: &'a Job,
-    planned: &'a PlannedTrial,
-    cell: &'a Cell,
-) -> Result<Parts<'a>, Failure> {
+pub fn parts_of<'a>(Job { plan, setups }: &'a Job, planned: &'a PlannedTrial, cell: &'a Cell) -> Result<Parts<'a>> {
     let setup = setups.of(&cell.configuration).ok_or_else(|| missing(&cell.id))?;
     let named = |w: &&Definition| w.name == cell.workload;
     let workload = plan.workloads.iter().find(named).ok_or_else(|| missing(&cell.id))?;
     Ok(Parts { plan, planned, cell, setup, workload })
 }
 
-pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>, Failure> {
+pub fn parts<'a>(job: &'a Job, planned: &'a PlannedTrial) -> Result<Parts<'a>> {
     let cell = job.plan.cells.iter().find(|c| c.id == planned.cell);
     parts_of(job, planned, cell.ok_or_else(|| missing(&planned.cell))?)
 }
@@ -68,7 +64,7 @@ fn missing(cell: &str) -> Failure {
 
 /// The configuration's volumes exist and have been measured (work for its first trial only). What exists already is as
 /// it is.
-pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<(), Failure> {
+pub fn prepare(run: &mut Run<'_>, setup: &Setup) -> Result<()> {
     if !setup.at.is_started() {
         return Ok(());
     }
@@ -99,7 +95,7 @@ fn said_of_volumes(
 }
 
 /// Empty caches that answer, and a settled database on every host, or why there is none.
-pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<()> {
     start_caches(run, parts, state)?;
     let requests = start_requests(run, parts, hosts::nodes_of(parts.setup));
     let mut errors = Vec::new();
@@ -126,7 +122,7 @@ pub fn start(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
 }
 
 /// The same of caches that have machines of their own; those beside the database are started by its first node's agent.
-fn start_caches(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+fn start_caches(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<()> {
     let requests = start_requests(run, parts, hosts::caches_of(parts.plan, parts.setup));
     let answers = ask_nodes(run, parts.setup, requests, state)?;
     let replies = all_or_gravest(answers).map_err(|(host, failure)| match failure {
@@ -164,7 +160,7 @@ pub fn ask_nodes(
     setup: &Setup,
     requests: Vec<(HostId, Request)>,
     state: &mut TrialState,
-) -> Result<Answers, Failure> {
+) -> Result<Answers> {
     let (screen, product) = (run.agents.screen.clone(), run.plan().target.database.product());
     run.agents.converse(requests, &mut |host, event| {
         match event {
@@ -245,22 +241,19 @@ pub fn volumes_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTr
     state.invalidate(Cause::VolumesLost, reason, log_tail);
 }
 
-/// Where a page cache was not held at its budget, that is why the trial is invalid, unless something else is.
-pub fn page_cache_off(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
-    let off = stopped.iter().find_map(|(host, stopped)| Some((host, stopped.page_cache_off.as_deref()?)));
-    if let (Some((host, how)), Validity::Valid) = (off, &state.validity) {
-        let reason = format!("the page cache of {host} was not held at its budget: {how}");
-        state.invalidate(Cause::PageCacheNotHeld, reason, Vec::new());
-    }
-}
-
-/// Where a cache in front of the database had ended by itself, that is why the trial is invalid, unless something else
-/// is.
-pub fn caches_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
-    let lost = stopped.values().find_map(|stopped| stopped.caches_lost.as_deref());
-    if let (Some(how), Validity::Valid) = (lost, &state.validity) {
-        let reason = format!("a cache in front of the database ended during the trial: {how}");
-        state.invalidate(Cause::CacheLost, reason, Vec::new());
+/// Where a page cache was not held at its budget, or a cache in front of the database had ended by itself, that is why
+/// the trial is invalid, unless something else is.
+pub fn not_held_or_lost(state: &mut TrialState, stopped: &BTreeMap<HostId, StoppedTrial>) {
+    let not_held = stopped.iter().find_map(|(host, stopped)| {
+        let how = stopped.page_cache_off.as_deref()?;
+        Some((Cause::PageCacheNotHeld, format!("the page cache of {host} was not held at its budget: {how}")))
+    });
+    let lost = stopped.values().find_map(|stopped| {
+        let how = stopped.caches_lost.as_deref()?;
+        Some((Cause::CacheLost, format!("a cache in front of the database ended during the trial: {how}")))
+    });
+    if let (Some((cause, reason)), Validity::Valid) = (not_held.or(lost), &state.validity) {
+        state.invalidate(cause, reason, Vec::new());
     }
 }
 
@@ -286,7 +279,7 @@ pub fn sample_keys(plan: &Plan, workload: &Definition) -> Vec<String> {
 }
 
 /// Stops it everywhere, unless it is kept for the next trial.
-pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>, Failure> {
+pub fn stop(run: &mut Run<'_>, setup: &Setup, keeps: bool) -> Result<BTreeMap<HostId, StoppedTrial>> {
     let doing = match setup.at.is_started() {
         false => "collecting what was seen".to_owned(),
         true if keeps => "collecting logs".to_owned(),
@@ -334,30 +327,21 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_whose_page_cache_was_not_held_is_invalid_for_that_unless_it_is_for_something_else() {
-        let after = |before, off: Option<&str>| {
-            let off = StoppedTrial { page_cache_off: off.map(str::to_owned), ..StoppedTrial::default() };
-            let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), off)]);
-            after(before, |state| page_cache_off(state, &stopped))
-        };
-        let reason = "the page cache of database-2 was not held at its budget: its limit was refused".to_owned();
-        let off = Some("its limit was refused");
-        assert_eq!(after(None, off), Some((Cause::PageCacheNotHeld, reason)));
-        assert_eq!(after(Some(Cause::ClientFailed), off), Some((Cause::ClientFailed, "no answer".to_owned())));
-        assert_eq!(after(None, None), None);
-    }
-
-    #[test]
-    fn a_trial_whose_cache_ended_is_invalid_for_that_unless_it_is_for_something_else() {
-        let after = |before, lost: Option<&str>| {
-            let stopped = StoppedTrial { caches_lost: lost.map(str::to_owned), ..StoppedTrial::default() };
-            after(before, |state| caches_lost(state, &BTreeMap::from([(HostId::DATABASE, stopped)])))
-        };
-        let how = "127.0.0.101:11211: killed by signal 9";
-        let reason = format!("a cache in front of the database ended during the trial: {how}");
-        assert_eq!(after(None, Some(how)), Some((Cause::CacheLost, reason)));
-        assert_eq!(after(Some(Cause::ClientFailed), Some(how)), Some((Cause::ClientFailed, "no answer".to_owned())));
-        assert_eq!(after(None, None), None);
+    fn a_page_cache_that_was_not_held_and_a_cache_that_ended_are_why_unless_something_else_is() {
+        let off = StoppedTrial { page_cache_off: Some("its limit was refused".to_owned()), ..StoppedTrial::default() };
+        let not_held = "the page cache of database-2 was not held at its budget: its limit was refused";
+        let lost = StoppedTrial { caches_lost: Some("a: killed by signal 9".to_owned()), ..StoppedTrial::default() };
+        let ended = "a cache in front of the database ended during the trial: a: killed by signal 9";
+        for (second, expected) in [
+            (off, Some((Cause::PageCacheNotHeld, not_held.to_owned()))),
+            (lost, Some((Cause::CacheLost, ended.to_owned()))),
+            (StoppedTrial::default(), None),
+        ] {
+            let stopped = BTreeMap::from([(HostId::DATABASE, StoppedTrial::default()), (HostId::database(1), second)]);
+            let judged = |before| after(before, |state| not_held_or_lost(state, &stopped));
+            assert_eq!(judged(Some(Cause::ClientFailed)), Some((Cause::ClientFailed, "no answer".to_owned())));
+            assert_eq!(judged(None), expected);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use wire::StoppedTrial;
 use super::state::TrialState;
 use crate::hosts;
 use crate::run::Run;
-use crate::run_failure::Failure;
+use crate::run_failure::Result;
 
 /// The record of a trial.
 pub(super) fn record(
@@ -119,12 +119,7 @@ fn said_to_client(samples: &mut BTreeMap<HostId, Vec<HostSample>>) -> Option<Vec
 }
 
 /// Stores a trial: it appears whole or not at all.
-pub(super) fn store(
-    run: &Run<'_>,
-    record: &TrialRecord,
-    mut state: TrialState,
-    logs: TrialLogs,
-) -> Result<(), Failure> {
+pub(super) fn store(run: &Run<'_>, record: &TrialRecord, mut state: TrialState, logs: TrialLogs) -> Result<()> {
     let mut samples = state.samples.take();
     for node in &record.nodes {
         samples.entry(node.host).or_default();

@@ -10,7 +10,7 @@ use wire::{DatabaseRequest, Moments, Reply, RequestError};
 
 use super::failed_disks::{FailedDisks, MeasurementStart};
 use crate::agents::conversation::Agenda;
-use crate::run_failure::{Failure, answer};
+use crate::run_failure::{Failure, Result, answer};
 
 /// What is done next.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,7 +98,7 @@ impl<'a> Faults<'a> {
     }
 
     /// The answer of a node that was to compact its backlog.
-    fn compacts(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<(), Failure> {
+    fn compacts(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<()> {
         let reply = answer.map_err(|refused| {
             let why = refused.message;
             Failure::BacklogNotAsPlanned(format!("the backlog of {host} could not be left to it: {why}"))
@@ -236,7 +236,7 @@ impl Agenda for Faults<'_> {
         }
     }
 
-    fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<(), Failure> {
+    fn answered(&mut self, host: HostId, answer: Result<Reply, RequestError>) -> Result<()> {
         let Some(task) = self.under_way.take() else { return Ok(()) };
         match (task, answer) {
             (Task::Compact(_), answer) => return self.compacts(host, answer),

@@ -13,11 +13,11 @@ use super::database::parts;
 use super::modifying::modify;
 use crate::hosts;
 use crate::run::Run;
-use crate::run_failure::Failure;
+use crate::run_failure::{Failure, Result};
 
 /// Modifies the volumes of a trial where they have another level, and waits until that is in force; so many trials are
 /// left. Which were modified.
-pub fn bring(run: &mut Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+pub fn bring(run: &mut Run<'_>, planned: &PlannedTrial, left: usize) -> Result<Vec<ModifiedVolume>> {
     let Some(aws) = run.plan().place.aws() else { return Ok(Vec::new()) };
     let setup = parts(run.job(), planned)?.setup;
     match aws.pair_of(&setup.configuration) {
@@ -35,7 +35,7 @@ pub fn volumes(run: &Run<'_>, setup: &Setup) -> BTreeMap<HostId, Vec<String>> {
 
 /// Nobody here can ask AWS.
 #[cfg(not(feature = "aws"))]
-fn modify(_: &mut Run<'_>, _: &Setup, _: &AwsPair, _: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+fn modify(_: &mut Run<'_>, _: &Setup, _: &AwsPair, _: usize) -> Result<Vec<ModifiedVolume>> {
     let refused = process::failure::Failure::input("pair_volumes: this iopslab was built without AWS");
     Err(refused.help("build it with: cargo build --release --features aws").into())
 }

@@ -19,11 +19,11 @@ use super::state::TrialState;
 use crate::agents::Agents;
 use crate::agents::conversation::{Answers, all_or_gravest};
 use crate::run::Run;
-use crate::run_failure::{Failure, answer};
+use crate::run_failure::{Failure, Result, answer};
 use crate::{hosts, silence};
 
 /// Loads the database that was started, and takes in what the clients measured.
-pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+pub(super) fn measure(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<()> {
     let (plan, setup, screen) = (parts.plan, parts.setup, run.agents.screen.clone());
     let product = plan.target.database.product();
     let requests = requests(&task(parts, &run.target, state), parts, state, run.agents);
@@ -94,14 +94,14 @@ pub(super) fn requests(
 }
 
 /// What the clients measured together, or why one of them has not.
-pub(super) fn measured(answers: Answers, mut pieces: Pieces, state: &TrialState) -> Result<Measured, Failure> {
+pub(super) fn measured(answers: Answers, mut pieces: Pieces, state: &TrialState) -> Result<Measured> {
     let replies = all_or_gravest(answers).map_err(|(client, failure)| match failure {
         Failure::Refused { error, .. } => Failure::ClientFailed { client, error },
         lost => lost,
     })?;
     let read = answer!(Reply::Trial(result) => *result);
     let result = |(client, reply)| read(reply).map(|result| (client, (result, pieces.of_client(client))));
-    let results: BTreeMap<_, _> = replies.into_iter().map(result).collect::<Result<_, Failure>>()?;
+    let results: BTreeMap<_, _> = replies.into_iter().map(result).collect::<Result<_>>()?;
     let measured = Measured::of(results, |client| state.offset_ms(client)).map_err(Failure::work)?;
     measured.ok_or_else(|| Failure::work("a client agent does not answer"))
 }

@@ -8,7 +8,7 @@ use experiment::PlannedTrial;
 use wire::{DatabaseRequest, LOG_MOST_BYTES, LogFile, Reply, Request, StoppedTrial};
 
 use crate::run::Run;
-use crate::run_failure::{Failure, answer};
+use crate::run_failure::{Failure, Result, answer};
 
 /// Most logs of a database's process. Cassandra's has two: its own and that of its garbage collector.
 const LOGS_OF_A_PROCESS: usize = 4;
@@ -18,7 +18,7 @@ pub(super) fn fetch(
     run: &mut Run<'_>,
     planned: &PlannedTrial,
     stopped: &BTreeMap<HostId, StoppedTrial>,
-) -> Result<TrialLogs, Failure> {
+) -> Result<TrialLogs> {
     let mut logs = run.directory.logs(&planned.cell, planned.block)?;
     let most = most_logs(run.plan().faults.len());
     for (host, stopped) in stopped {
@@ -46,9 +46,9 @@ pub(super) fn fetch(
 /// follows. Of one that is longer than [`LOG_MOST_BYTES`] the beginning is kept, and at its end how much is not.
 fn fetch_one(
     bytes: u64,
-    mut read: impl FnMut(u64) -> Result<Vec<u8>, Failure>,
-    mut keep: impl FnMut(&[u8]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut read: impl FnMut(u64) -> Result<Vec<u8>>,
+    mut keep: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let (mut offset, end) = (0, bytes.min(LOG_MOST_BYTES));
     // An empty log is evidence too.
     keep(&[])?;
@@ -75,7 +75,7 @@ fn most_logs(faults: usize) -> usize {
 }
 
 /// Each log takes up to [`LOG_MOST_BYTES`] of the disk, or at least a file.
-fn check_number(host: HostId, logs: usize, most: usize) -> Result<(), Failure> {
+fn check_number(host: HostId, logs: usize, most: usize) -> Result<()> {
     match logs <= most {
         true => Ok(()),
         false => Err(Failure::work(format!("the {host} agent has {logs} logs of a trial, more than {most}"))),
@@ -83,7 +83,7 @@ fn check_number(host: HostId, logs: usize, most: usize) -> Result<(), Failure> {
 }
 
 /// A log takes the name of no other file of a trial.
-fn check(host: HostId, log: &LogFile) -> Result<(), Failure> {
+fn check(host: HostId, log: &LogFile) -> Result<()> {
     match log.name.ends_with(".log") {
         true => Ok(()),
         false => Err(Failure::work(format!("the {host} agent has a log called {:?}", log.name))),

@@ -28,9 +28,9 @@ use super::hosts;
 use super::live::LiveTrial;
 use super::live_line::Position;
 use super::run::Run;
-use super::run_failure::Failure;
+use super::run_failure::Result;
 use super::standings::ops_per_s;
-use database::{Parts, caches_lost, page_cache_off, parts, prepare, start, stop, volumes_lost};
+use database::{Parts, not_held_or_lost, parts, prepare, start, stop, volumes_lost};
 pub(super) use levels::bring;
 use live::summary;
 pub(super) use probing::search;
@@ -62,7 +62,7 @@ pub(super) fn run(
     (planned, modified): (&PlannedTrial, Vec<ModifiedVolume>),
     next: Next<'_>,
     position: Position,
-) -> Result<Completion, Failure> {
+) -> Result<Completion> {
     let parts = parts(run.job(), planned)?;
     let cell = parts.cell;
     let about = format!("{} block {}", cell.id, planned.block);
@@ -100,7 +100,7 @@ pub(super) fn run(
     lost.map_or_else(|| Ok(Completion::of(&record.validity)), Err)
 }
 
-fn execute(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+fn execute(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<()> {
     // Before anything is under way: what a host says while its clock is read is passed over.
     state.clocks_at_start = run.agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
     start(run, parts, state)?;
@@ -118,14 +118,13 @@ fn collect(
     parts: Parts<'_>,
     next: Next<'_>,
     state: &mut TrialState,
-) -> Result<(BTreeMap<HostId, StoppedTrial>, TrialLogs), Failure> {
+) -> Result<(BTreeMap<HostId, StoppedTrial>, TrialLogs)> {
     state.clocks_at_end = run.agents.clocks(&hosts::of_trial(parts.plan, parts.setup))?;
     let next = next();
     let keeps = state.validity == Validity::Valid && parts.keeps_process_for(run.job(), next.as_ref());
     let stopped = stop(run, parts.setup, keeps)?;
     volumes_lost(state, &stopped);
-    page_cache_off(state, &stopped);
-    caches_lost(state, &stopped);
+    not_held_or_lost(state, &stopped);
     let logs = logs::fetch(run, parts.planned, &stopped)?;
     Ok((stopped, logs))
 }

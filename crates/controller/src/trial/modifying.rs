@@ -15,7 +15,7 @@ use provider::EbsVolumes;
 use crate::hosts;
 use crate::reconnect::sleep;
 use crate::run::Run;
-use crate::run_failure::Failure;
+use crate::run_failure::{Failure, Result};
 
 /// Between two looks at a volume: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(15));
@@ -48,7 +48,7 @@ struct Shared {
 
 /// Modifies the data volumes of a configuration of this pair that have another level, and waits until that is in force;
 /// so many trials are left. Which were modified.
-pub fn modify(run: &mut Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> Result<Vec<ModifiedVolume>, Failure> {
+pub fn modify(run: &mut Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> Result<Vec<ModifiedVolume>> {
     let Some(wanted) = pair.level_of(&setup.configuration) else { return Ok(Vec::new()) };
     let typical_s = modification_s(f64::from(pair.size_gib));
     let mut volumes = volumes_of(run, setup)?;
@@ -78,7 +78,7 @@ pub fn modify(run: &mut Run<'_>, setup: &Setup, pair: &AwsPair, left: usize) -> 
 }
 
 /// The volumes that hold a configuration's data.
-fn volumes_of(run: &Run<'_>, setup: &Setup) -> Result<Vec<Shared>, Failure> {
+fn volumes_of(run: &Run<'_>, setup: &Setup) -> Result<Vec<Shared>> {
     let modifications = run.directory.modifications()?;
     let mut all = Vec::new();
     for host in hosts::nodes_of(setup) {
@@ -113,7 +113,7 @@ impl Shared {
         run: &mut Run<'_>,
         wanted: VolumeLevel,
         (typical_s, left): (f64, usize),
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>> {
         if self.is_in_force {
             return Ok(None);
         }
@@ -159,7 +159,7 @@ impl Shared {
     }
 
     /// Asks for another level than this one.
-    fn ask(&mut self, run: &mut Run<'_>, wanted: VolumeLevel, from: Option<VolumeLevel>) -> Result<(), Failure> {
+    fn ask(&mut self, run: &mut Run<'_>, wanted: VolumeLevel, from: Option<VolumeLevel>) -> Result<()> {
         let lately = lately(&self.known, Timestamp::now());
         if lately.len() >= MODIFICATIONS_A_DAY as usize {
             let what = format!(
@@ -206,7 +206,7 @@ impl Shared {
     }
 
     /// Keeps a modification that has come into force, whoever has asked for it.
-    fn keep(&mut self, run: &Run<'_>, now: &Volume) -> Result<(), Failure> {
+    fn keep(&mut self, run: &Run<'_>, now: &Volume) -> Result<()> {
         let Some(one) = come_into_force(&self.known, (self.host, &self.id), now, Timestamp::now()) else {
             return Ok(());
         };

@@ -7,7 +7,7 @@ use evidence::{HostId, MOST_SAMPLES, Series};
 use experiment::Definition;
 use wire::{RequestError, TrialPiece};
 
-use crate::run_failure::Failure;
+use crate::run_failure::{Failure, Result};
 
 /// The pieces of a trial's clients, as they come.
 pub(super) struct Pieces {
@@ -24,11 +24,9 @@ impl Pieces {
         Self { by_client: BTreeMap::new(), most_intervals: seconds.saturating_mul(series) }
     }
 
-    /// The next piece of a client. Samples beyond what a trial can have are passed over.
-    ///
-    /// # Errors
-    /// It has more intervals than the trial had seconds.
-    pub fn take(&mut self, client: HostId, piece: TrialPiece) -> Result<(), Failure> {
+    /// The next piece of a client. Samples beyond what a trial can have are passed over. Errors: it has more intervals
+    /// than the trial had seconds.
+    pub fn take(&mut self, client: HostId, piece: TrialPiece) -> Result<()> {
         let before = self.by_client.entry(client).or_default();
         let intervals = before.intervals.len() + piece.intervals.len();
         if intervals > self.most_intervals {

@@ -18,7 +18,7 @@ use super::pieces::Pieces;
 use super::rest;
 use super::state::TrialState;
 use crate::run::Run;
-use crate::run_failure::{Failure, Next};
+use crate::run_failure::{Failure, Next, Result};
 use crate::{hosts, silence};
 
 /// Databases that are started for one search at most: one may be lost.
@@ -26,7 +26,7 @@ const STARTS: u32 = 3;
 
 /// Goes on with a search until it has come to rates for whole trials, or to none. What it tries stands in the journal
 /// before the next is tried.
-pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round, Failure> {
+pub fn search(run: &mut Run<'_>, search: &Search, label: &str) -> Result<Round> {
     let plan = run.plan();
     let missing = || Failure::work(format!("plan.json is not whole: {} has no objective", search.id));
     let objective = plan.objective.as_ref().ok_or_else(missing)?;
@@ -84,7 +84,7 @@ fn reported(probe: &RateProbe, scale: f64) -> String {
 }
 
 /// Starts a database for a search.
-fn begin(run: &mut Run<'_>, search: &Search, state: &mut TrialState) -> Result<(), Failure> {
+fn begin(run: &mut Run<'_>, search: &Search, state: &mut TrialState) -> Result<()> {
     let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
     let parts = parts_of(run.job(), &planned, &cell)?;
     prepare(run, parts.setup)?;
@@ -99,7 +99,7 @@ fn probe(
     search: &Search,
     (number, load): (u32, LoadLevel),
     session: &mut Option<TrialState>,
-) -> Result<RateProbe, Failure> {
+) -> Result<RateProbe> {
     let is_open = session.is_some();
     let state = session.get_or_insert_with(TrialState::new);
     if !is_open {
@@ -132,7 +132,7 @@ fn probe(
 }
 
 /// Stops the database of a search.
-fn end(run: &mut Run<'_>, search: &Search) -> Result<(), Failure> {
+fn end(run: &mut Run<'_>, search: &Search) -> Result<()> {
     let (planned, cell) = (planned(search, 1), cell(search, LoadLevel::Concurrency(1)));
     let setup = parts_of(run.job(), &planned, &cell)?.setup;
     stop(run, setup, false).map(drop)
@@ -147,7 +147,7 @@ fn cell(search: &Search, load: LoadLevel) -> Cell {
 }
 
 /// What is kept of a probe.
-fn of(search: &Search, number: u32, load: LoadLevel, measured: Measured) -> Result<RateProbe, Failure> {
+fn of(search: &Search, number: u32, load: LoadLevel, measured: Measured) -> Result<RateProbe> {
     let result = measured.result.ok_or_else(|| Failure::work("a client measured nothing"))?;
     let mut responses: BTreeMap<OperationKind, Histogram<u64>> = BTreeMap::new();
     for interval in &measured.intervals {

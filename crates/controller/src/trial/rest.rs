@@ -17,7 +17,7 @@ use super::database::{Parts, ask_nodes, sample_keys, task};
 use super::state::TrialState;
 use crate::agents::conversation::all_or_gravest;
 use crate::run::Run;
-use crate::run_failure::{Failure, Next, answer};
+use crate::run_failure::{Failure, Next, Result, answer};
 use crate::{dataset, hosts};
 
 /// Seconds of a round in which code is compiled.
@@ -49,7 +49,7 @@ enum Purpose {
 
 /// Brings the nodes of a trial to rest, for at most so long as the experiment says, and puts their limits in force.
 /// Nodes that are only watched, and simulated ones, have nothing to be brought to.
-pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<(), Failure> {
+pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Result<()> {
     if let Some(hosts) = parts.setup.at.contact_points() {
         state.table = maintain(run, parts.setup, hosts)?;
     }
@@ -68,7 +68,7 @@ pub fn bring(run: &mut Run<'_>, parts: Parts<'_>, state: &mut TrialState) -> Res
 }
 
 /// The table in a database that exists, brought to the state that it has before each trial.
-fn maintain(run: &mut Run<'_>, setup: &Setup, hosts: &[String]) -> Result<Option<TableBefore>, Failure> {
+fn maintain(run: &mut Run<'_>, setup: &Setup, hosts: &[String]) -> Result<Option<TableBefore>> {
     run.agents.screen.doing("bringing the table to rest", "");
     let request = Request::Client(ClientRequest::Maintain(Box::new(dataset::existing(run, setup, hosts)?)));
     let table = match run.agents.call(HostId::CLIENT, request, answer!(Reply::Maintained(table) => table)) {
@@ -102,7 +102,7 @@ struct Resting<'a, 'r> {
 }
 
 impl Resting<'_, '_> {
-    fn through(&mut self) -> Result<(), Failure> {
+    fn through(&mut self) -> Result<()> {
         let plan = self.parts.plan;
         let cache = plan.caches.state(&self.parts.workload.name);
         let is_warm = self.wanted.values().all(|to_rest| to_rest.code_is_warm);
@@ -148,11 +148,7 @@ impl Resting<'_, '_> {
     }
 
     /// Asks the caches that have machines of their own; those beside the database do as its node does.
-    fn caches(
-        &mut self,
-        request: &DatabaseRequest,
-        read: impl Fn(Reply) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    fn caches(&mut self, request: &DatabaseRequest, read: impl Fn(Reply) -> Result<()>) -> Result<()> {
         let hosts = hosts::caches_of(self.parts.plan, self.parts.setup);
         self.run.agents.ask_each(&hosts, request, read).map(drop)
     }
@@ -167,7 +163,7 @@ impl Resting<'_, '_> {
     ///
     /// That takes many rounds, once: which pages these are is noted then. All trials of this workload begin with those
     /// pages, the first one too, so that they begin alike.
-    fn settle_cache(&mut self) -> Result<bool, Failure> {
+    fn settle_cache(&mut self) -> Result<bool> {
         self.renew(CacheState::Warm)?;
         if !self.is_recalled() {
             let (is_settled, rounds) = self.rounds_of(Purpose::Cache)?;
@@ -196,7 +192,7 @@ impl Resting<'_, '_> {
 
     /// Has all nodes note which pages are in their page caches: twice, so many rounds apart that the keys turn them
     /// over.
-    fn note_cache(&mut self, is_settled: bool, rounds: &BTreeMap<HostId, Vec<RestRound>>) -> Result<(), Failure> {
+    fn note_cache(&mut self, is_settled: bool, rounds: &BTreeMap<HostId, Vec<RestRound>>) -> Result<()> {
         let apart = |(host, to_rest): (&HostId, &ToRest)| {
             let rounds = rounds.get(host).map_or(&[][..], Vec::as_slice);
             analysis::rounds_of_a_turnover(rounds, to_rest.page_cache_bytes)
@@ -235,7 +231,7 @@ impl Resting<'_, '_> {
 
     /// Rounds until all nodes have what these are for, or their time is over; whether they have, and what each of them
     /// showed.
-    fn rounds_of(&mut self, purpose: Purpose) -> Result<(bool, BTreeMap<HostId, Vec<RestRound>>), Failure> {
+    fn rounds_of(&mut self, purpose: Purpose) -> Result<(bool, BTreeMap<HostId, Vec<RestRound>>)> {
         let most_s = self.parts.plan.shape.rest_max_s;
         let began = Instant::now();
         let mut before = self.usage()?;
@@ -286,7 +282,7 @@ impl Resting<'_, '_> {
         Ok((false, since))
     }
 
-    fn load(&mut self, purpose: Purpose) -> Result<WarmRound, Failure> {
+    fn load(&mut self, purpose: Purpose) -> Result<WarmRound> {
         self.rounds += 1;
         let clients = hosts::clients_of(self.parts.plan, self.parts.setup);
         let client = *clients.first().ok_or_else(|| Failure::work("a run has no client"))?;
@@ -325,7 +321,7 @@ impl Resting<'_, '_> {
     }
 
     /// The data set as it was loaded, whatever was written since: taken away once for all nodes, and taken in by each.
-    fn renew(&mut self, cache: CacheState) -> Result<(), Failure> {
+    fn renew(&mut self, cache: CacheState) -> Result<()> {
         let (plan, workload, agents) = (self.parts.plan, self.parts.workload, &mut *self.run.agents);
         let name = workload.name.clone();
         agents.screen.doing("restoring the data set", "");
@@ -365,16 +361,12 @@ impl Resting<'_, '_> {
     }
 
     /// What each node has used.
-    fn usage(&mut self) -> Result<BTreeMap<HostId, Usage>, Failure> {
+    fn usage(&mut self) -> Result<BTreeMap<HostId, Usage>> {
         self.each(&DatabaseRequest::Usage, answer!(Reply::Usage(Some(usage)) => usage))
     }
 
     /// Asks every node; an error where a database has ended.
-    fn each<R>(
-        &mut self,
-        request: &DatabaseRequest,
-        read: impl Fn(Reply) -> Result<R, Failure>,
-    ) -> Result<BTreeMap<HostId, R>, Failure> {
+    fn each<R>(&mut self, request: &DatabaseRequest, read: impl Fn(Reply) -> Result<R>) -> Result<BTreeMap<HostId, R>> {
         self.each_of(|_| request.clone(), read)
     }
 
@@ -382,8 +374,8 @@ impl Resting<'_, '_> {
     fn each_of<R>(
         &mut self,
         request: impl Fn(HostId) -> DatabaseRequest,
-        read: impl Fn(Reply) -> Result<R, Failure>,
-    ) -> Result<BTreeMap<HostId, R>, Failure> {
+        read: impl Fn(Reply) -> Result<R>,
+    ) -> Result<BTreeMap<HostId, R>> {
         let nodes = hosts::nodes_of(self.parts.setup).into_iter();
         let requests = nodes.map(|host| (host, Request::Database(request(host)))).collect();
         let answers = ask_nodes(self.run, self.parts.setup, requests, self.state)?;

@@ -9,7 +9,7 @@ use experiment::TableBefore;
 use wire::StartedTrial;
 
 use super::clients::Measured;
-use crate::run_failure::{Failure, Next};
+use crate::run_failure::{Failure, Next, Result};
 
 /// What happened in a trial, before it is written down.
 #[derive(Default)]
@@ -77,7 +77,7 @@ impl TrialState {
     }
 
     /// A failure that makes the trial invalid and nothing else stands in its record; any other is given back.
-    pub fn befallen_by(&mut self, failure: Failure) -> Result<(), Failure> {
+    pub fn befallen_by(&mut self, failure: Failure) -> Result<()> {
         let (Next::TrialInvalid(_), Some(validity)) = (failure.next(), failure.validity()) else { return Err(failure) };
         self.validity = validity;
         Ok(())

@@ -44,10 +44,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Serves a run until the program ends; port 0 takes any free one.
-    ///
-    /// # Errors
-    /// Bad input for an address of the network, failed work when it is taken.
+    /// Serves a run until the program ends; port 0 takes any free one. Errors: bad input for an address of the network,
+    /// failed work when it is taken.
     pub fn serve(address: SocketAddr, live: &LiveRun, page: Page) -> Result<Self, Failure> {
         let token: Arc<str> = random()?.into();
         let served = Served { live: live.clone(), token: Arc::clone(&token), page };

@@ -49,6 +49,9 @@ const BACKGROUND_POOLS: &[&str] = &[
     "MigrationStage",
 ];
 
+/// What comes of a control-plane call.
+pub type Result<T, E = AdminError> = std::result::Result<T, E>;
+
 /// What went wrong with a control-plane call.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
@@ -99,22 +102,17 @@ impl std::fmt::Debug for Admin {
 impl Admin {
     /// Connect to a node of ours; `timeout` holds for the connection and for each statement later (schema changes get
     /// at least 30 s).
-    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, AdminError> {
+    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self> {
         Self::connect_as(address, timeout, &[], &Access::default())
     }
 
     /// As [`Self::connect`]; it knows the tables of this keyspace.
-    pub fn connect_to_tables(address: SocketAddr, timeout: Duration, keyspace: &str) -> Result<Self, AdminError> {
+    pub fn connect_to_tables(address: SocketAddr, timeout: Duration, keyspace: &str) -> Result<Self> {
         Self::connect_knowing(address, timeout, (&[], &Access::default()), &[keyspace])
     }
 
     /// As [`Self::connect`], to a node that somebody calls by `names`.
-    pub fn connect_as(
-        address: SocketAddr,
-        timeout: Duration,
-        names: &[String],
-        access: &Access,
-    ) -> Result<Self, AdminError> {
+    pub fn connect_as(address: SocketAddr, timeout: Duration, names: &[String], access: &Access) -> Result<Self> {
         Self::connect_knowing(address, timeout, (names, access), &[])
     }
 
@@ -123,7 +121,7 @@ impl Admin {
         timeout: Duration,
         (names, access): (&[String], &Access),
         keyspaces: &[&str],
-    ) -> Result<Self, AdminError> {
+    ) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
@@ -159,19 +157,14 @@ impl Admin {
     }
 
     /// One query that the node can answer alone.
-    pub fn ping(&self) -> Result<(), AdminError> {
+    pub fn ping(&self) -> Result<()> {
         self.rows("SELECT release_version FROM system.local").map(|_| ())
     }
 
     /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and
     /// this node has built all indexes and views and has no compaction, flush, hint or other background work, three
     /// looks in a row.
-    pub fn wait_settled(
-        &self,
-        nodes: u32,
-        timeout: Duration,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<Settled, AdminError> {
+    pub fn wait_settled(&self, nodes: u32, timeout: Duration, cancelled: &dyn Fn() -> bool) -> Result<Settled> {
         let started = Instant::now();
         let mut quiet_looks = 0;
         loop {
@@ -192,7 +185,7 @@ impl Admin {
     }
 
     /// What keeps the node from being settled, in words, and the schema version.
-    fn unsettled(&self, nodes: u32) -> Result<(Vec<String>, String), AdminError> {
+    fn unsettled(&self, nodes: u32) -> Result<(Vec<String>, String)> {
         let mut reasons = Vec::new();
         let gossip = self.rows("SELECT * FROM system_views.gossip_info")?;
         let status = |row: &ViewRow| {
@@ -236,7 +229,7 @@ impl Admin {
         dataset: &experiment::Dataset,
         replication: &Replication,
         options: &BTreeMap<String, Setting>,
-    ) -> Result<(), AdminError> {
+    ) -> Result<()> {
         for statement in schema_statements(keyspace, table, dataset, replication, options) {
             let mut request = Statement::new(statement.clone());
             request.set_request_timeout(Some(Duration::from_secs(30)));
@@ -247,7 +240,7 @@ impl Admin {
 
     /// Wait until the other nodes have the schema too: before that, they refuse writes to a new table
     /// (`INCOMPATIBLE_SCHEMA`). The driver cannot wait for it here, because it only knows this node.
-    pub(super) fn wait_schema_agreed(&self, timeout: Duration) -> Result<(), AdminError> {
+    pub(super) fn wait_schema_agreed(&self, timeout: Duration) -> Result<()> {
         let started = Instant::now();
         loop {
             let versions = self.schema_versions()?.len();
@@ -266,7 +259,7 @@ impl Admin {
     }
 
     /// Schema versions of this node and, as far as it knows, of all others; one when they agree.
-    fn schema_versions(&self) -> Result<BTreeSet<String>, AdminError> {
+    fn schema_versions(&self) -> Result<BTreeSet<String>> {
         let mut rows = self.rows("SELECT schema_version FROM system.local")?;
         rows.extend(self.rows("SELECT schema_version FROM system.peers")?);
         let version = |row: &ViewRow| match row.get("schema_version")? {
@@ -279,7 +272,7 @@ impl Admin {
 
     /// Compactions of a table that this node has on record: those of the last week, of before its last start too. The
     /// record is a table like others, so that reading it may read a file or two.
-    pub fn compactions(&self, keyspace: &str, table: &str) -> Result<u64, AdminError> {
+    pub fn compactions(&self, keyspace: &str, table: &str) -> Result<u64> {
         let mut statement = Statement::new("SELECT keyspace_name, columnfamily_name FROM system.compaction_history");
         statement.set_request_timeout(Some(A_SAMPLE));
         let rows = self.execute(statement, ())?;
@@ -291,7 +284,7 @@ impl Admin {
     }
 
     /// How many of these keys exist, at consistency ONE.
-    pub fn count_sample(&self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, AdminError> {
+    pub fn count_sample(&self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32> {
         let statement = format!("SELECT y_id FROM {keyspace}.{table} WHERE y_id IN ?");
         let mut found = 0;
         for chunk in keys.chunks(SAMPLE_CHUNK) {
@@ -301,14 +294,14 @@ impl Admin {
     }
 
     /// Run any statement without values; for tests and special cases.
-    pub fn run(&self, statement: &str, consistency: experiment::Consistency) -> Result<(), AdminError> {
+    pub fn run(&self, statement: &str, consistency: experiment::Consistency) -> Result<()> {
         let mut request = Statement::new(statement);
         request.set_consistency(statements::consistency(consistency));
         self.execute(request, ()).map(|_| ())
     }
 
     /// What this node shows of the keys of its `cassandra.yaml`; keys without a value are left out.
-    pub fn settings(&self) -> Result<BTreeMap<String, String>, AdminError> {
+    pub fn settings(&self) -> Result<BTreeMap<String, String>> {
         let rows = self.rows("SELECT name, value FROM system_views.settings")?;
         let pair = |row: &ViewRow| {
             let text = |column| text(row, column).map(str::to_owned);
@@ -318,7 +311,7 @@ impl Admin {
     }
 
     /// The options of a table as its schema has them.
-    pub fn table_schema(&self, keyspace: &str, table: &str) -> Result<BTreeMap<String, Setting>, AdminError> {
+    pub fn table_schema(&self, keyspace: &str, table: &str) -> Result<BTreeMap<String, Setting>> {
         let statement = "SELECT * FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?";
         let rows = self.execute(Statement::new(statement), (keyspace, table))?;
         let row = rows.into_iter().next().unwrap_or_default();
@@ -326,11 +319,11 @@ impl Admin {
         Ok(row.into_iter().filter_map(option).collect())
     }
 
-    pub(super) fn rows(&self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
+    pub(super) fn rows(&self, statement: &str) -> Result<Vec<ViewRow>> {
         self.execute(Statement::new(statement), ())
     }
 
-    pub(super) fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>, AdminError> {
+    pub(super) fn execute(&self, statement: Statement, values: impl SerializeRow) -> Result<Vec<ViewRow>> {
         let contents = statement.contents.clone();
         let failed =
             |reason: String| AdminError::Statement { address: self.address, statement: contents.clone(), reason };

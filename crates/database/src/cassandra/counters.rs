@@ -128,10 +128,8 @@ impl Counters {
     }
 }
 
-/// What a node reports of a table in one series, now.
-///
-/// # Errors
-/// Nobody answers, the table does not exist, or tables have no such series.
+/// What a node reports of a table in one series, now. Errors: nobody answers, the table does not exist, or tables have
+/// no such series.
 pub fn of_table(node: &Management, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, JmxError> {
     let nothing = |reason: String| JmxError::Connection { port: node.port, reason };
     let (_, metric, attribute, per) = OF_TABLE

@@ -64,10 +64,7 @@ pub fn ensure_distribution_from(
     Ok(Distribution { version: version.to_owned(), jars, cache: root, start_archive: None, row_overhead_bytes: None })
 }
 
-/// Bytes of all jars of a version.
-///
-/// # Errors
-/// The version is not known.
+/// Bytes of all jars of a version. Errors: the version is not known.
 pub fn download_bytes(version: &str) -> Result<u64, DistributionError> {
     Ok(lock_list(version)?.iter().map(|jar| jar.size_bytes).sum())
 }

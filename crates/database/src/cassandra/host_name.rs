@@ -17,10 +17,7 @@ pub struct UnresolvedHostName {
     pub source: io::Error,
 }
 
-/// Asks the resolver, as Java does.
-///
-/// # Errors
-/// The name with what the resolver said.
+/// Asks the resolver, as Java does. Errors: the name with what the resolver said.
 pub fn check_host_name() -> Result<String, UnresolvedHostName> {
     resolve(&rustix::system::uname().nodename().to_string_lossy())
 }

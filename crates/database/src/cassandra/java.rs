@@ -34,16 +34,9 @@ pub fn supported(version: &str) -> &'static [u32] {
 /// measured, and load what they name into the server.
 const OPTION_VARIABLES: [&str; 4] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"];
 
-/// A command that starts a JVM of ours.
-pub(crate) trait WithoutJavaOptions {
-    /// Nothing but its command line decides what it runs with.
-    fn without_java_options(&mut self) -> &mut Self;
-}
-
-impl WithoutJavaOptions for Command {
-    fn without_java_options(&mut self) -> &mut Self {
-        OPTION_VARIABLES.iter().fold(self, |command, name| command.env_remove(name))
-    }
+/// A command that starts a JVM of ours: nothing but its command line decides what it runs with.
+pub(crate) fn without_java_options(command: &mut Command) -> &mut Command {
+    OPTION_VARIABLES.iter().fold(command, |command, name| command.env_remove(name))
 }
 
 /// A usable Java runtime.
@@ -152,7 +145,7 @@ pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> R
             continue;
         }
         seen.push(candidate.clone());
-        let (text, own_options) = match Command::new(&candidate).args(SHOW).without_java_options().output() {
+        let (text, own_options) = match without_java_options(Command::new(&candidate).args(SHOW)).output() {
             // Its version goes to standard error, its flags to standard output.
             Ok(Output { stdout, stderr, .. }) => (
                 String::from_utf8_lossy(&stderr).lines().next().unwrap_or_default().to_owned(),

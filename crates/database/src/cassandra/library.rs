@@ -11,10 +11,8 @@ const COMMANDS: &str = "com.sun.management:type=DiagnosticCommand";
 /// The longest that an answer may take.
 const AN_ANSWER: Duration = Duration::from_secs(30);
 
-/// Has a JVM load a native library, as `jcmd PID JVMTI.agent_load` does.
-///
-/// # Errors
-/// Nobody answers, or it refuses. What it says of a library that it cannot load is none.
+/// Has a JVM load a native library, as `jcmd PID JVMTI.agent_load` does. Errors: nobody answers, or it refuses. What it
+/// says of a library that it cannot load is none.
 #[doc(hidden)] // Public for the stories of other crates alone.
 pub fn load_library(into: &Management, library: &str) -> Result<(), JmxError> {
     let mut connection = Jmx::connect(into, AN_ANSWER)?;

@@ -18,10 +18,7 @@ pub fn versions() -> Vec<&'static str> {
     LOCKS.iter().map(|(version, _)| *version).collect()
 }
 
-/// The jars of a version.
-///
-/// # Errors
-/// The version is not known.
+/// The jars of a version. Errors: the version is not known.
 pub(crate) fn lock_list(version: &str) -> Result<Vec<Locked>, DistributionError> {
     known("Cassandra", LOCKS, version)
 }

@@ -19,10 +19,8 @@ const GROUP: &str = "org.apache.cassandra";
 const ARTIFACT: &str = "cassandra-all";
 
 /// Makes the lock list of a version, or of the newest one of a line (`6.0`), by a repository (`http(s)://...`, without
-/// a slash at its end). The jars are in `cache` afterwards.
-///
-/// # Errors
-/// The repository does not give something, a POM cannot be followed, or a jar is not what its SHA-1 there says.
+/// a slash at its end). The jars are in `cache` afterwards. Errors: the repository does not give something, a POM
+/// cannot be followed, or a jar is not what its SHA-1 there says.
 pub fn make_lock_list(
     repository: &str,
     version: &str,

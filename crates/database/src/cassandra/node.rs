@@ -8,7 +8,6 @@ use std::{
     io,
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::process::CommandExt,
-    path::PathBuf,
     process::{Child, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
@@ -19,7 +18,7 @@ use super::{
     admin::Admin,
     distribution::Distribution,
     host_name::check_host_name,
-    java::{Java, WithoutJavaOptions as _},
+    java::{Java, without_java_options},
     jvm::{self, ArchiveUse},
     management::Management,
     node_config::NodeConfig,
@@ -77,10 +76,9 @@ impl Node {
         let console = console.map_err(|source| NodeError::io(&console_path, source))?;
         let errors = console.try_clone().map_err(|source| NodeError::io(&console_path, source))?;
         let mut command = command(&config.plan.launch_prefix, account, java.path.as_os_str());
-        command
+        // Settings meant for other Java programs must not leak into a measured server.
+        without_java_options(&mut command)
             .args(jvm::arguments(distribution, java, &config, archive))
-            // Settings meant for other Java programs must not leak into a measured server.
-            .without_java_options()
             .current_dir(&config.plan.directories.own)
             .stdin(Stdio::null())
             .stdout(console)
@@ -132,8 +130,8 @@ impl Node {
                     waited_s: self.started.elapsed().as_secs_f64(),
                     reason,
                     host_name: check_host_name().err().map(Box::new),
-                    log: self.system_log(),
-                    tail: self.log_tail(QUOTED_LINES),
+                    log: self.config.system_log(),
+                    tail: self.config.log_tail(QUOTED_LINES),
                 });
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -145,12 +143,12 @@ impl Node {
             address: self.config.plan.client_address(),
             status: status.to_owned(),
             host_name: check_host_name().err().map(Box::new),
-            log: self.system_log(),
-            tail: self.log_tail(QUOTED_LINES),
+            log: self.config.system_log(),
+            tail: self.config.log_tail(QUOTED_LINES),
         }
     }
 
-    /// `None` while it runs; otherwise how it ended. [`Self::log_tail`] may say why.
+    /// `None` while it runs; otherwise how it ended. [`NodeConfig::log_tail`] may say why.
     pub fn exited(&mut self) -> Option<String> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
@@ -175,7 +173,7 @@ impl Node {
         let ended_by_term = self.ended.is_some_and(|status| status.code() == Some(143));
         // The second is what 4.1 says (`logback_xml`).
         let says_so = |line: &String| line.ends_with("Cassandra shutdown complete") || line.ends_with(" - DRAINED");
-        ended_by_term && tail(&self.system_log(), 200).iter().any(says_so)
+        ended_by_term && tail(&self.config.system_log(), 200).iter().any(says_so)
     }
 
     /// End it at once (SIGKILL) and wait for it; not without bound: one that waits for a disk that does not answer ends
@@ -219,21 +217,6 @@ impl Node {
         }
     }
 
-    /// The last lines of its logs.
-    pub fn log_tail(&self, lines: usize) -> Vec<String> {
-        self.config.log_tail(lines)
-    }
-
-    /// Cassandra's own log.
-    pub fn system_log(&self) -> PathBuf {
-        self.config.system_log()
-    }
-
-    /// The garbage collector's log.
-    pub fn gc_log(&self) -> PathBuf {
-        self.config.gc_log()
-    }
-
     /// Whether its three ports are free.
     pub fn check_ports(address: Ipv4Addr, ports: Ports) -> Result<(), NodeError> {
         let ports = [
@@ -258,7 +241,7 @@ impl Node {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::process::Command;
 
     use super::*;

@@ -69,11 +69,13 @@ impl NodeConfig {
         self.plan.directories.own.join("logs")
     }
 
-    pub(crate) fn system_log(&self) -> PathBuf {
+    /// Cassandra's own log.
+    pub fn system_log(&self) -> PathBuf {
         self.logs().join("system.log")
     }
 
-    pub(crate) fn gc_log(&self) -> PathBuf {
+    /// The garbage collector's log.
+    pub fn gc_log(&self) -> PathBuf {
         self.logs().join("gc.log")
     }
 
@@ -83,7 +85,7 @@ impl NodeConfig {
     }
 
     /// The last lines of the server's log, then those that the JVM printed, if any of interest.
-    pub(crate) fn log_tail(&self, lines: usize) -> Vec<String> {
+    pub fn log_tail(&self, lines: usize) -> Vec<String> {
         let mut last = tail(&self.system_log(), lines);
         // JDK 17 warns about the security manager at every start of Cassandra.
         last.extend(tail(&self.console_log(), lines).into_iter().filter(|line| !line.starts_with("WARNING:")));

@@ -12,7 +12,7 @@ use scylla::statement::Statement;
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::CqlValue;
 
-use super::admin::{Admin, AdminError};
+use super::admin::{Admin, AdminError, Result};
 use crate::frames::Values;
 use crate::own::{OwnRequest, OwnStatements, OwnWork, ReadRecording, tables_of};
 use crate::statements::Bound;
@@ -22,8 +22,8 @@ const A_COUNT: Duration = Duration::from_secs(24 * 3600);
 
 impl Admin {
     /// Counts the rows of tables: the node reads all of them, page by page.
-    pub fn count_rows(&self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>, AdminError> {
-        let count = |table: &String| -> Result<CountedRows, AdminError> {
+    pub fn count_rows(&self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>> {
+        let count = |table: &String| -> Result<CountedRows> {
             let text = format!("SELECT count(*) FROM {keyspace}.{}", quoted(table));
             let mut request = Statement::new(text.as_str());
             request.set_request_timeout(Some(A_COUNT));
@@ -39,12 +39,7 @@ impl Admin {
     /// Makes so many requests of each statement, as clients make them: how many find something. A read is sent as it
     /// is, and finds at least one row of a partition that is there; of a write the partition is looked up. Asked of an
     /// admin that knows the tables ([`Self::connect_to_tables`]).
-    pub fn sample_statements(
-        &self,
-        keyspace: &str,
-        own: &Own,
-        of_each: u32,
-    ) -> Result<Vec<StatementSample>, AdminError> {
+    pub fn sample_statements(&self, keyspace: &str, own: &Own, of_each: u32) -> Result<Vec<StatementSample>> {
         let session = self.session.as_ref().ok_or_else(|| self.failed("", "not connected"))?;
         let tables = tables_of(session, keyspace).map_err(|error| self.failed("", error))?;
         let work = match &own.replay {
@@ -94,12 +89,7 @@ impl Admin {
     }
 
     /// Whether a read finds a row.
-    fn finds(
-        &self,
-        session: &Session,
-        statement: &PreparedStatement,
-        values: &impl Values,
-    ) -> Result<bool, AdminError> {
+    fn finds(&self, session: &Session, statement: &PreparedStatement, values: &impl Values) -> Result<bool> {
         let failed = |error: String| self.failed(statement.get_statement(), error);
         let answer = self.runtime.block_on(session.execute_unpaged(statement, Bound(values)));
         let answer = answer.map_err(|error| failed(error.to_string()))?;
@@ -129,7 +119,7 @@ struct Lookups<'a> {
 
 impl Lookups<'_> {
     /// Whether the partition that a request asks for is there; `None`: it has no whole partition key.
-    fn has(&mut self, statement: &PreparedStatement, key: Option<&[u8]>) -> Result<Option<bool>, AdminError> {
+    fn has(&mut self, statement: &PreparedStatement, key: Option<&[u8]>) -> Result<Option<bool>> {
         let name = statement.get_table_spec().map(|spec| spec.table_name().to_owned());
         let tables = self.tables;
         let table = name.and_then(|name| tables.iter().find(|table| table.name == name));

@@ -7,7 +7,7 @@ use experiment::Own;
 use scylla::statement::Statement;
 use scylla::value::CqlValue;
 
-use super::admin::{Admin, AdminError, ViewRow, text};
+use super::admin::{Admin, AdminError, Result, ViewRow, text};
 use super::schema::keyspace_statement;
 use crate::own::{Encoded, listed, tables_of};
 use crate::plan::Replication;
@@ -16,7 +16,7 @@ use crate::statements::Bound;
 impl Admin {
     /// Create a keyspace and in it the user's own schema, statement after statement. What the server says of one has
     /// its line.
-    pub fn create_own_schema(&self, keyspace: &str, own: &Own, replication: &Replication) -> Result<(), AdminError> {
+    pub fn create_own_schema(&self, keyspace: &str, own: &Own, replication: &Replication) -> Result<()> {
         let schema_change = |text: &str| {
             let mut request = Statement::new(text);
             request.set_request_timeout(Some(Duration::from_secs(30)));
@@ -36,7 +36,7 @@ impl Admin {
     }
 
     /// Indexes of SAI that this node does not answer by yet, and views that it has not built, in words.
-    pub(super) fn unbuilt(&self) -> Result<Vec<String>, AdminError> {
+    pub(super) fn unbuilt(&self) -> Result<Vec<String>> {
         let mut unbuilt = Vec::new();
         let indexes = self.rows("SELECT keyspace_name, index_name, kind FROM system_schema.indexes")?;
         // Those in hidden tables are of other kinds. Cassandra has one of its own (`system.paxos`), which nothing shows
@@ -65,7 +65,7 @@ impl Admin {
 
     /// Of so many rows, spread over each of the user's own tables, how many there are, and how many exist: at
     /// consistency ONE. Asked of an admin that knows the tables ([`Self::connect_to_tables`]).
-    pub fn count_own_sample(&self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), AdminError> {
+    pub fn count_own_sample(&self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32)> {
         let failed = |statement: &str, reason: String| AdminError::Statement {
             address: self.address,
             statement: statement.to_owned(),

@@ -116,10 +116,8 @@ pub(super) struct Effective {
 /// Generations of parents, and of imports, that are followed.
 const MOST_GENERATIONS: usize = 20;
 
-/// The POM of an artifact. `read` gives the text of a POM by its path.
-///
-/// # Errors
-/// What `read` refuses, and what cannot be understood, with the artifact.
+/// The POM of an artifact. `read` gives the text of a POM by its path. Errors: what `read` refuses, and what cannot be
+/// understood, with the artifact.
 pub(super) fn effective<E>(
     of: &Coordinates,
     read: &mut dyn FnMut(&str) -> Result<String, E>,

@@ -30,7 +30,7 @@ impl Reader {
                 compacted_bytes: None,
                 count: None,
             },
-            dropped: DroppedMessages::from_now(&node.system_log()),
+            dropped: DroppedMessages::from_now(&node.config().system_log()),
         }
     }
 }

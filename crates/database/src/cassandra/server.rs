@@ -25,7 +25,7 @@ use super::table_service::{self, compact_keyspace};
 use crate::account::Account;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal, Result,
     RunningNode, Server, ServerError, Work,
 };
 
@@ -42,16 +42,9 @@ pub struct Cassandra {
 }
 
 impl Cassandra {
-    /// The version is only checked when it is installed.
-    pub fn new(version: &str) -> Self {
-        Self { version: version.to_owned(), account: None }
-    }
-
-    /// Its nodes run as this user, instead of whoever starts them.
-    #[must_use]
-    pub fn run_as(mut self, account: Option<Account>) -> Self {
-        self.account = account;
-        self
+    /// The version is only checked when it is installed. Nodes run as this user, or as whoever starts them.
+    pub fn new(version: &str, account: Option<Account>) -> Self {
+        Self { version: version.to_owned(), account }
     }
 }
 
@@ -80,7 +73,7 @@ impl Server for Cassandra {
         Renewal::InPlace
     }
 
-    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError> {
+    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<()> {
         Ok(Node::check_ports(address, ports)?)
     }
 
@@ -91,7 +84,7 @@ impl Server for Cassandra {
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
         remember: Remember<'_>,
-    ) -> Result<Box<dyn Installed>, ServerError> {
+    ) -> Result<Box<dyn Installed>> {
         // A version that nobody knows has no Java either.
         download_bytes(&self.version)?;
         let java = find_java_beside(&self.version, others)?;
@@ -150,7 +143,7 @@ impl Installed for Software {
         self.0.1.own_options.clone()
     }
 
-    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
+    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>> {
         let (distribution, java) = &*self.0;
         // A plan may come from a run directory of somebody else's.
         for option in cassandra_model::jvm(&plan.settings) {
@@ -183,7 +176,7 @@ impl Running {
         Ok(Arc::clone(self.admin.insert(admin)))
     }
 
-    fn take_in(&self, of: (&str, &str), directories: &[PathBuf], is_foreign: bool) -> Result<(), ServerError> {
+    fn take_in(&self, of: (&str, &str), directories: &[PathBuf], is_foreign: bool) -> Result<()> {
         let tables = table_paths(of, directories)?;
         let tables: Vec<&str> = tables.iter().filter_map(|path| path.to_str()).collect();
         let node = (self.node.management(), self.software.0.0.version.as_str());
@@ -196,22 +189,22 @@ impl RunningNode for Running {
         self.node.pid()
     }
 
-    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration> {
         self.patience = timeout;
         Ok(self.node.wait_ready(timeout, cancelled)?)
     }
 
-    fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce, ServerError> {
+    fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce> {
         let admin = self.admin()?;
         let version = &self.software.0.0.version;
         Ok(in_force::settings(&self.node, &admin, version, table)?)
     }
 
-    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration> {
         Ok(self.admin()?.wait_settled(nodes, timeout, cancelled)?.waited)
     }
 
-    fn come_to_rest(&mut self) -> Result<(), ServerError> {
+    fn come_to_rest(&mut self) -> Result<()> {
         // It has no such work: what its memtables have taken since the data was renewed is how every trial begins.
         Ok(())
     }
@@ -222,69 +215,64 @@ impl RunningNode for Running {
         table: &str,
         dataset: &Dataset,
         replication: &Replication,
-    ) -> Result<(), ServerError> {
+    ) -> Result<()> {
         let options = cassandra_model::table(&self.node.config().plan.settings).clone();
         let admin = self.admin()?;
         Ok(admin.create_schema(keyspace, table, dataset, replication, &options)?)
     }
 
-    fn create_own_schema(&mut self, keyspace: &str, own: &Own, replication: &Replication) -> Result<(), ServerError> {
+    fn create_own_schema(&mut self, keyspace: &str, own: &Own, replication: &Replication) -> Result<()> {
         Ok(self.admin()?.create_own_schema(keyspace, own, replication)?)
     }
 
-    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), ServerError> {
+    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32)> {
         // The control connection knows no tables, which others may still be about to create.
         let admin = Admin::connect_to_tables(self.node.config().plan.client_address(), self.patience, keyspace)?;
         Ok(admin.count_own_sample(keyspace, own, of_each_table)?)
     }
 
-    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError> {
+    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32> {
         Ok(self.admin()?.count_sample(keyspace, table, keys)?)
     }
 
-    fn maintain(&mut self, keyspace: &str) -> Result<(), ServerError> {
+    fn maintain(&mut self, keyspace: &str) -> Result<()> {
         Ok(table_service::flush_and_compact(self.node.management(), keyspace)?)
     }
 
-    fn flush(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
+    fn flush(&mut self, keyspace: &str, table: &str) -> Result<()> {
         Ok(table_service::flush_table(self.node.management(), keyspace, table)?)
     }
 
-    fn maintain_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<(), ServerError> {
+    fn maintain_automatically(&mut self, keyspace: &str, is_on: bool) -> Result<()> {
         let node = self.node.management();
         Ok(table_service::compact_automatically(node, keyspace, is_on)?)
     }
 
-    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, ServerError> {
+    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64> {
         Ok(of_table(self.node.management(), keyspace, table, series)?)
     }
 
-    fn truncate(&mut self, keyspace: &str, table: &str) -> Result<(), ServerError> {
+    fn truncate(&mut self, keyspace: &str, table: &str) -> Result<()> {
         Ok(table_service::truncate_table(self.node.management(), keyspace, table)?)
     }
 
-    fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
+    fn import(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<()> {
         self.take_in((keyspace, table), directories, false)
     }
 
-    fn import_foreign(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<(), ServerError> {
+    fn import_foreign(&mut self, keyspace: &str, table: &str, directories: &[PathBuf]) -> Result<()> {
         self.take_in((keyspace, table), directories, true)
     }
 
-    fn clean_up(&mut self, keyspace: &str) -> Result<(), ServerError> {
+    fn clean_up(&mut self, keyspace: &str) -> Result<()> {
         Ok(table_service::clean_up(self.node.management(), keyspace)?)
     }
 
-    fn count_rows(&mut self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>, ServerError> {
+    fn count_rows(&mut self, keyspace: &str, tables: &[String]) -> Result<Vec<CountedRows>> {
         Ok(self.admin()?.count_rows(keyspace, tables)?)
     }
 
-    fn sample_statements(
-        &mut self,
-        keyspace: &str,
-        own: &Own,
-        of_each: u32,
-    ) -> Result<Vec<StatementSample>, ServerError> {
+    fn sample_statements(&mut self, keyspace: &str, own: &Own, of_each: u32) -> Result<Vec<StatementSample>> {
         let admin = Admin::connect_to_tables(self.node.config().plan.client_address(), self.patience, keyspace)?;
         Ok(admin.sample_statements(keyspace, own, of_each)?)
     }
@@ -294,12 +282,12 @@ impl RunningNode for Running {
         Box::new(move || Ok(compact_keyspace(&node, &keyspace)?))
     }
 
-    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError> {
+    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>> {
         let admin = self.admin()?;
         Ok(Box::new(Reader::of(&self.node, admin, keyspace, tables)))
     }
 
-    fn stop(&mut self, timeout: Duration) -> Result<(), ServerError> {
+    fn stop(&mut self, timeout: Duration) -> Result<()> {
         self.admin = None;
         Ok(self.node.stop(timeout)?)
     }
@@ -327,11 +315,12 @@ impl RunningNode for Running {
 
     fn logs(&self) -> Vec<NodeLog> {
         let log = |name, path| NodeLog { name, path };
-        vec![log(DATABASE_LOG, self.node.system_log()), log(GC_LOG, self.node.gc_log())]
+        let config = self.node.config();
+        vec![log(DATABASE_LOG, config.system_log()), log(GC_LOG, config.gc_log())]
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
-        self.node.log_tail(lines)
+        self.node.config().log_tail(lines)
     }
 }
 

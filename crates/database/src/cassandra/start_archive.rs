@@ -155,7 +155,7 @@ fn measure_row_overhead(
         let ready = node.wait_ready(READY_TIMEOUT, asked.cancelled);
         node.kill();
         ready?;
-        let found = log::of_start(&node.system_log()).ok().and_then(|said| row_overhead(&said));
+        let found = log::of_start(&node.config().system_log()).ok().and_then(|said| row_overhead(&said));
         // Another version may word it otherwise: that is noted as an empty line, and each of its starts measures.
         let text = found.map_or_else(String::new, |bytes| bytes.to_string()) + "\n";
         guarded::replace(path, text.as_bytes(), 0o644).map_err(|source| NodeError::io(path, source))

@@ -18,10 +18,7 @@ const AN_ANSWER: Duration = Duration::from_secs(30);
 const OF_THE_NODE: &str = "system";
 
 /// Compacts all SSTables of each table of a keyspace into one, a table after the other, as `nodetool compact KEYSPACE`
-/// does; returns when that is done.
-///
-/// # Errors
-/// Nobody answers, the node ends meanwhile, or it refuses.
+/// does; returns when that is done. Errors: nobody answers, the node ends meanwhile, or it refuses.
 pub fn compact_keyspace(node: &Management, keyspace: &str) -> Result<(), JmxError> {
     compact(&mut Jmx::connect(node, A_COMPACTION)?, keyspace)
 }
@@ -32,10 +29,8 @@ fn compact(connection: &mut Jmx, keyspace: &str) -> Result<(), JmxError> {
     connection.invoke(STORAGE_SERVICE, "forceKeyspaceCompaction", &with).map(drop)
 }
 
-/// Writes what a table has in memory into files, as `nodetool flush` does; returns when that is done.
-///
-/// # Errors
-/// As [`compact_keyspace`].
+/// Writes what a table has in memory into files, as `nodetool flush` does; returns when that is done. Errors: as
+/// [`compact_keyspace`].
 pub fn flush_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
     flush(&mut Jmx::connect(node, A_FLUSH)?, keyspace, &[table])
 }
@@ -51,19 +46,15 @@ fn flush(connection: &mut Jmx, keyspace: &str, tables: &[&str]) -> Result<(), Jm
 ///
 /// A major compaction rather than "wait until the automatic one has nothing to do": where size tiers stop depends on
 /// the timing of flushes, so that two loads of the same data would leave different numbers of files to read from.
-///
-/// # Errors
-/// As [`compact_keyspace`].
+/// Errors: as [`compact_keyspace`].
 pub fn flush_and_compact(node: &Management, keyspace: &str) -> Result<(), JmxError> {
     let mut connection = Jmx::connect(node, A_COMPACTION)?;
     flush(&mut connection, keyspace, &[])?;
     compact(&mut connection, keyspace)
 }
 
-/// Takes all rows of a table away, on all nodes of its cluster; returns when that is done.
-///
-/// # Errors
-/// As [`compact_keyspace`]; a node of the cluster is away.
+/// Takes all rows of a table away, on all nodes of its cluster; returns when that is done. Errors: as
+/// [`compact_keyspace`]; a node of the cluster is away.
 pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<(), JmxError> {
     let with = [Argument::Text(keyspace), Argument::Text(table)];
     Jmx::connect(node, A_FLUSH)?.invoke(STORAGE_SERVICE, "truncate", &with)?;
@@ -79,10 +70,8 @@ pub fn truncate_table(node: &Management, keyspace: &str, table: &str) -> Result<
 /// behind, and built here. Rows of other nodes come with them: see [`clean_up`]. Asked to check tokens, a node would
 /// take no part of a directory that has a row of another node, rather than its own rows of it
 /// (`SSTableImporter.verifySSTableForImport`). Each SSTable has a new name there
-/// (`ColumnFamilyStore.getUniqueDescriptorFor`), so that equal names in several directories do no harm.
-///
-/// # Errors
-/// As [`compact_keyspace`]; a directory whose SSTables the node does not take.
+/// (`ColumnFamilyStore.getUniqueDescriptorFor`), so that equal names in several directories do no harm. Errors: as
+/// [`compact_keyspace`]; a directory whose SSTables the node does not take.
 pub fn import_sstables(
     (node, version): (&Management, &str),
     (keyspace, table): (&str, &str),
@@ -112,10 +101,8 @@ pub fn import_sstables(
 }
 
 /// Removes rows of a keyspace that this node does not keep by the ring, as `nodetool cleanup` does: each SSTable that
-/// has some is written anew. Returns when that is done.
-///
-/// # Errors
-/// As [`compact_keyspace`]; it could not be done to the end.
+/// has some is written anew. Returns when that is done. Errors: as [`compact_keyspace`]; it could not be done to the
+/// end.
 pub fn clean_up(node: &Management, keyspace: &str) -> Result<(), JmxError> {
     let with = [Argument::Text(keyspace), Argument::Texts(&[])];
     let status = Jmx::connect(node, A_COMPACTION)?.invoke(STORAGE_SERVICE, "forceKeyspaceCleanup", &with)?;
@@ -130,10 +117,8 @@ pub fn clean_up(node: &Management, keyspace: &str) -> Result<(), JmxError> {
 }
 
 /// From here on a node compacts the tables of a keyspace by itself, and its own ones too, as `nodetool
-/// enableautocompaction` has it; or no table of that keyspace any more (`nodetool disableautocompaction`).
-///
-/// # Errors
-/// As [`compact_keyspace`].
+/// enableautocompaction` has it; or no table of that keyspace any more (`nodetool disableautocompaction`). Errors: as
+/// [`compact_keyspace`].
 pub fn compact_automatically(node: &Management, keyspace: &str, is_on: bool) -> Result<(), JmxError> {
     let mut connection = Jmx::connect(node, AN_ANSWER)?;
     let of_the_node = if is_on { keyspaces_of_the_node(&mut connection, node.port)? } else { Vec::new() };

@@ -90,10 +90,8 @@ impl TableSnapshot {
     /// Most bytes of all `schema.cql` that differ: as many as a file beside an experiment may have.
     pub const MOST_SCHEMA_BYTES: u64 = 4 << 20;
 
-    /// Looks at a directory; it reads `schema.cql`, and the beginning of one `Statistics.db` of each folder.
-    ///
-    /// # Errors
-    /// What cannot be read, is no regular file, or is no snapshot, with its path.
+    /// Looks at a directory; it reads `schema.cql`, and the beginning of one `Statistics.db` of each folder. Errors:
+    /// what cannot be read, is no regular file, or is no snapshot, with its path.
     pub fn read(path: &Path) -> Result<Self, String> {
         let root = path.canonicalize().map_err(|error| failed(path, &error))?;
         let mut looking = Looking { root: &root, entries: 0, directories: Vec::new() };
@@ -115,10 +113,8 @@ impl TableSnapshot {
     }
 
     /// Looks at what a list says of files elsewhere: their paths below `root`, which is a name for people, and their
-    /// bytes. The same files in a directory are the same snapshot.
-    ///
-    /// # Errors
-    /// A path that no directory could have, or what is no snapshot; what `schema` says.
+    /// bytes. The same files in a directory are the same snapshot. Errors: a path that no directory could have, or what
+    /// is no snapshot; what `schema` says.
     pub fn listed(
         root: &str,
         files: impl IntoIterator<Item = (String, u64)>,
@@ -190,10 +186,8 @@ impl TableSnapshot {
         Ok(Self { root, folders, schemas })
     }
 
-    /// This one, if it has the files that a plan names of its tables.
-    ///
-    /// # Errors
-    /// Other files are there than when the plan was made.
+    /// This one, if it has the files that a plan names of its tables. Errors: other files are there than when the plan
+    /// was made.
     pub fn as_planned(self, snapshot: &Snapshot) -> Result<Self, String> {
         let found = self.found().tables;
         match snapshot.tables.iter().all(|table| found.contains(table)) {
@@ -226,10 +220,8 @@ impl TableSnapshot {
     }
 
     /// Copies the files of some tables below an empty directory, as a node takes them in: below `PLACE/KEYSPACE/` a
-    /// directory for the table, and a place for each folder of the snapshot. Gives the places.
-    ///
-    /// # Errors
-    /// A file cannot be read or written, or has not as many bytes as it had; `cancelled` said so.
+    /// directory for the table, and a place for each folder of the snapshot. Gives the places. Errors: a file cannot be
+    /// read or written, or has not as many bytes as it had; `cancelled` said so.
     pub fn copy(
         &self,
         tables: &[String],

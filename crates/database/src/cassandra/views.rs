@@ -14,7 +14,7 @@ use profile::{
 };
 use scylla::value::CqlValue;
 
-use super::admin::{Admin, AdminError, ViewRow, number, text};
+use super::admin::{Admin, AdminError, Result, ViewRow, number, text};
 
 /// For a connection, and for each statement: a look must not hang where a node does.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,7 +79,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn rows(&mut self, statement: &str) -> Result<Vec<ViewRow>, AdminError> {
+    fn rows(&mut self, statement: &str) -> Result<Vec<ViewRow>> {
         let began = Instant::now();
         let rows = self.admin.rows(statement);
         self.statements += 1;
@@ -104,16 +104,13 @@ impl Look<'_> {
 }
 
 impl NodeViews {
-    /// Connects to exactly this node, which its owner calls by `names`.
-    ///
-    /// # Errors
-    /// It does not answer, or lets nobody in.
-    pub fn connect(address: SocketAddr, names: &[String], access: &Access) -> Result<Self, AdminError> {
+    /// Connects to exactly this node, which its owner calls by `names`. Errors: it does not answer, or lets nobody in.
+    pub fn connect(address: SocketAddr, names: &[String], access: &Access) -> Result<Self> {
         Ok(Self { admin: Admin::connect_as(address, PATIENCE, names, access)? })
     }
 
     /// Which node it is, by whatever address it was reached.
-    pub fn host_id(&self) -> Result<Option<String>, AdminError> {
+    pub fn host_id(&self) -> Result<Option<String>> {
         let rows = self.admin.rows("SELECT host_id FROM system.local")?;
         Ok(rows.first().and_then(|row| match row.get("host_id")? {
             CqlValue::Uuid(id) => Some(id.to_string()),
@@ -122,7 +119,7 @@ impl NodeViews {
     }
 
     /// Where the other nodes that this one knows listen for clients; on `port` where it does not say.
-    pub fn others(&self, port: u16) -> Result<Vec<SocketAddr>, AdminError> {
+    pub fn others(&self, port: u16) -> Result<Vec<SocketAddr>> {
         let address = |row: &ViewRow, ip: &str, port: u16| match row.get(ip)? {
             CqlValue::Inet(ip) => Some(SocketAddr::new(*ip, port)),
             _ => None,
@@ -139,7 +136,7 @@ impl NodeViews {
     }
 
     /// What is true of the cluster, as this node has it.
-    pub fn cluster(&self) -> Result<Cluster, AdminError> {
+    pub fn cluster(&self) -> Result<Cluster> {
         let mut look = self.look();
         let local = look.rows("SELECT cluster_name, release_version FROM system.local")?;
         let peers = look.rows("SELECT peer FROM system.peers")?;
@@ -184,7 +181,7 @@ impl NodeViews {
 
     /// What the node shows now. Sizes of partitions are estimated by it every five minutes, and are many rows: they are
     /// read where they are asked for.
-    pub fn read(&self, at_s: f64, with_sizes: bool) -> Result<(NodeReading, Vec<NotRead>), AdminError> {
+    pub fn read(&self, at_s: f64, with_sizes: bool) -> Result<(NodeReading, Vec<NotRead>)> {
         let mut look = self.look();
         let local = look.rows("SELECT gossip_generation FROM system.local")?;
         let mut reading = NodeReading { at_s, ..NodeReading::default() };

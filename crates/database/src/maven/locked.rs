@@ -13,10 +13,7 @@ pub(crate) struct Locked {
     pub(crate) path: &'static str,
 }
 
-/// The jars of a version of a product (its title, for people).
-///
-/// # Errors
-/// The version is not known.
+/// The jars of a version of a product (its title, for people). Errors: the version is not known.
 pub(crate) fn known(product: &'static str, locks: Locks, version: &str) -> Result<Vec<Locked>, DistributionError> {
     let found = locks.iter().find(|(known, _)| *known == version);
     found.map(|(_, text)| jars(text)).ok_or_else(|| DistributionError::UnknownVersion {

@@ -51,9 +51,7 @@ impl<'a> Repository<'a> {
     }
 
     /// The newest of the versions that it has of an artifact, as `pick` chooses; `wanted` is how they were asked for.
-    ///
-    /// # Errors
-    /// It does not say which there are, or `pick` finds none among them.
+    /// Errors: it does not say which there are, or `pick` finds none among them.
     pub fn newest<T>(
         &self,
         (group, artifact): (&str, &str),

@@ -59,10 +59,8 @@ pub enum CacheError {
     Silent { at: SocketAddrV4, reason: String },
 }
 
-/// Whether a node could listen at this address now.
-///
-/// # Errors
-/// Another process listens there, or at all addresses, or this machine has no such address.
+/// Whether a node could listen at this address now. Errors: another process listens there, or at all addresses, or this
+/// machine has no such address.
 pub fn can_listen(address: Ipv4Addr) -> Result<(), CacheError> {
     let at = SocketAddrV4::new(address, PORT);
     TcpListener::bind(at).map(drop).map_err(|reason| CacheError::Address { at, reason })
@@ -109,10 +107,7 @@ impl Process {
     }
 
     /// Waits until it answers, and no other process at its address: that one may have been there before, and answers
-    /// until this one has found so and ends.
-    ///
-    /// # Errors
-    /// It has ended, or does not answer in time.
+    /// until this one has found so and ends. Errors: it has ended, or does not answer in time.
     pub fn wait_ready(&mut self) -> Result<(), CacheError> {
         let (at, deadline) = (self.at, Instant::now() + START_PATIENCE);
         loop {

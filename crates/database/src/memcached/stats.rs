@@ -36,10 +36,7 @@ pub struct StatsReader {
 }
 
 impl StatsReader {
-    /// Of the nodes at these addresses (`host:port`); nothing is connected yet.
-    ///
-    /// # Errors
-    /// No runtime can be had.
+    /// Of the nodes at these addresses (`host:port`); nothing is connected yet. Errors: no runtime can be had.
     pub fn new(addresses: &[String]) -> std::io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { runtime, nodes: addresses.iter().map(|address| (address.clone(), None)).collect() })

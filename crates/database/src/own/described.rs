@@ -6,10 +6,8 @@ use scylla::cluster::metadata::{self, CollectionType, ColumnKind, ColumnType, Na
 use scylla::frame::response::result::ColumnSpec;
 use scylla::statement::prepared::PreparedStatement;
 
-/// The tables and views of a keyspace, by name, as a session knows them that has fetched its whole schema.
-///
-/// # Errors
-/// It does not know the keyspace, or a column has a type that nobody here knows.
+/// The tables and views of a keyspace, by name, as a session knows them that has fetched its whole schema. Errors: it
+/// does not know the keyspace, or a column has a type that nobody here knows.
 pub(crate) fn tables_of(session: &Session, keyspace: &str) -> Result<Vec<Table>, String> {
     let state = session.get_cluster_state();
     let of = state.get_keyspace(keyspace).ok_or_else(|| format!("the server has no keyspace {keyspace}"))?;

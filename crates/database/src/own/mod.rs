@@ -84,10 +84,8 @@ impl OwnWork {
         self.loads
     }
 
-    /// The rows of each table that is loaded, as the server describes the tables.
-    ///
-    /// # Errors
-    /// What is stated of them does not fit, or they are far larger than they were planned.
+    /// The rows of each table that is loaded, as the server describes the tables. Errors: what is stated of them does
+    /// not fit, or they are far larger than they were planned.
     pub(crate) fn rows_of(&self, tables: &[Table]) -> Result<Vec<TableRows>, String> {
         let own = &self.own;
         let of = |data: &TableData| {
@@ -118,10 +116,8 @@ impl OwnWork {
         });
     }
 
-    /// What makes requests of its statements, whose markers the server has described.
-    ///
-    /// # Errors
-    /// Everything of statements and data that cannot be, with its line.
+    /// What makes requests of its statements, whose markers the server has described. Errors: everything of statements
+    /// and data that cannot be, with its line.
     pub(crate) fn requests_of(&self, tables: &[Table], markers: &[Vec<Marker>]) -> Result<Requests, String> {
         requests(&self.own, tables, markers, &self.shared)
     }
@@ -180,10 +176,8 @@ pub(crate) struct OwnStatements {
 
 impl OwnStatements {
     /// Prepares all statements on a session that knows the tables of the keyspace. Who loads prepares the statements of
-    /// the workload all the same: their mistakes are found before anything is written.
-    ///
-    /// # Errors
-    /// What the server, or the data, says of a statement, at its line.
+    /// the workload all the same: their mistakes are found before anything is written. Errors: what the server, or the
+    /// data, says of a statement, at its line.
     pub async fn prepare(
         session: &Session,
         keyspace: &str,

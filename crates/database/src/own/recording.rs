@@ -35,10 +35,8 @@ impl ReadRecording {
         Self::read_if(path, None)
     }
 
-    /// Reads what a plan names: the same bytes as when it was made, which are not looked at otherwise.
-    ///
-    /// # Errors
-    /// As [`Self::read`]; or it has changed since.
+    /// Reads what a plan names: the same bytes as when it was made, which are not looked at otherwise. Errors: as
+    /// [`Self::read`]; or it has changed since.
     pub fn read_again(replay: &Replay) -> Result<Self, String> {
         Self::read_if(Path::new(&replay.path), Some(&replay.sha256))
     }
@@ -156,11 +154,8 @@ impl KeyMarkers {
 }
 
 impl Layout {
-    /// Lays a recording out for prepared statements, those of `own` in their order.
-    ///
-    /// # Errors
-    /// A request has another number of values than its statement has markers, or one partition is too hot for the
-    /// model.
+    /// Lays a recording out for prepared statements, those of `own` in their order. Errors: a request has another
+    /// number of values than its statement has markers, or one partition is too hot for the model.
     pub fn of(read: &Arc<ReadRecording>, own: &Own, prepared: &[Statement]) -> Result<Self, String> {
         let keys: Vec<KeyMarkers> = prepared.iter().map(|statement| KeyMarkers::of(statement)).collect();
         let log = &read.log;

@@ -56,10 +56,8 @@ impl std::fmt::Debug for Admin {
 }
 
 impl Admin {
-    /// To a database of the node whose socket is in this directory and is named by this port.
-    ///
-    /// # Errors
-    /// Nobody answers there in time, or there is no such database.
+    /// To a database of the node whose socket is in this directory and is named by this port. Errors: nobody answers
+    /// there in time, or there is no such database.
     pub fn connect(socket: &Path, port: u16, database: &str, patience: Duration) -> Result<Self, AdminError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(AdminError::Runtime)?;
         let mut config = Config::new();
@@ -79,10 +77,8 @@ impl Admin {
         Ok(Self { runtime, client })
     }
 
-    /// To a server over the network, with what its user may do.
-    ///
-    /// # Errors
-    /// Nobody answers there in time, or nobody is let in.
+    /// To a server over the network, with what its user may do. Errors: nobody answers there in time, or nobody is let
+    /// in.
     pub(crate) fn by(way: &Way, patience: Duration) -> Result<Self, Refusal> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Refusal::Other(error.to_string()))?;
@@ -93,10 +89,7 @@ impl Admin {
     }
 
     /// Statements, each by itself and each to its end: some of them (`VACUUM`, `CREATE DATABASE`) run in no
-    /// transaction.
-    ///
-    /// # Errors
-    /// The first one that is refused.
+    /// transaction. Errors: the first one that is refused.
     pub fn run(&self, statements: &[String]) -> Result<(), AdminError> {
         statements.iter().try_for_each(|statement| {
             let done = self.runtime.block_on(self.client.batch_execute(statement));
@@ -104,10 +97,7 @@ impl Admin {
         })
     }
 
-    /// The rows of a query.
-    ///
-    /// # Errors
-    /// It is refused, or takes longer than this.
+    /// The rows of a query. Errors: it is refused, or takes longer than this.
     pub fn rows(
         &self,
         query: &str,
@@ -121,10 +111,7 @@ impl Admin {
         answer.map_err(|source| AdminError::Statement { statement: statement(), source })
     }
 
-    /// The one number of a query.
-    ///
-    /// # Errors
-    /// As [`Self::rows`]; it gives no number.
+    /// The one number of a query. Errors: as [`Self::rows`]; it gives no number.
     pub fn number(&self, query: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<i64, AdminError> {
         let rows = self.rows(query, parameters, A_LOOK)?;
         let number = rows.first().and_then(|row| row.try_get::<_, i64>(0).ok());
@@ -136,10 +123,7 @@ impl Admin {
         self.runtime.block_on(work(&self.client))
     }
 
-    /// That it answers.
-    ///
-    /// # Errors
-    /// It does not.
+    /// That it answers. Errors: it does not.
     pub fn ping(&self) -> Result<(), AdminError> {
         self.number("SELECT 1::bigint", &[]).map(drop)
     }

@@ -36,10 +36,8 @@ struct Entry {
     at: u64,
 }
 
-/// Unpacks the `.txz` of a jar into an empty directory.
-///
-/// # Errors
-/// The jar holds none, the machine lacks `tar` or `xz`, or they refuse.
+/// Unpacks the `.txz` of a jar into an empty directory. Errors: the jar holds none, the machine lacks `tar` or `xz`, or
+/// they refuse.
 pub(crate) fn unpack(jar: &Path, into: &Path) -> Result<(), DistributionError> {
     let not_it = |reason: String| DistributionError::NotTheSoftware { path: jar.to_owned(), reason };
     let failed = |source: io::Error| DistributionError::Io { path: jar.to_owned(), source };

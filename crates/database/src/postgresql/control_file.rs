@@ -29,10 +29,7 @@ pub(crate) struct ControlFile {
 }
 
 impl ControlFile {
-    /// That of a data directory.
-    ///
-    /// # Errors
-    /// It cannot be read, or is another file.
+    /// That of a data directory. Errors: it cannot be read, or is another file.
     pub fn read(data: &Path) -> io::Result<Self> {
         let bytes = guarded::read_no_link(&data.join("global/pg_control"), MOST_BYTES)?;
         Self::parse(&bytes).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "pg_control is not what it was"))

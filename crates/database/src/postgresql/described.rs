@@ -79,10 +79,8 @@ impl Attribute {
     }
 }
 
-/// These tables, in the order of their names.
-///
-/// # Errors
-/// The server does not say, or a column has a type of which nobody here makes values.
+/// These tables, in the order of their names. Errors: the server does not say, or a column has a type of which nobody
+/// here makes values.
 pub(super) async fn described(client: &Client, names: &[String]) -> Result<Vec<Described>, String> {
     let rows = client.query(COLUMNS, &[&names]).await.map_err(|error| said(&error))?;
     let all: Vec<Attribute> =

@@ -74,10 +74,7 @@ fn place(jar: &Path, home: &Path) -> Result<(), DistributionError> {
     Ok(())
 }
 
-/// Bytes that are fetched for a version.
-///
-/// # Errors
-/// The version is not known.
+/// Bytes that are fetched for a version. Errors: the version is not known.
 pub fn download_bytes(version: &str) -> Result<u64, DistributionError> {
     Ok(lock_list(version)?.size_bytes)
 }

@@ -15,7 +15,7 @@ use super::counters;
 use super::described::said;
 use super::schema::{fields, name};
 use super::way::Way;
-use crate::existing::{ExistingError, Found, MARKS, definition};
+use crate::existing::{ExistingError, Found, MARKS, Result, definition};
 use crate::table_at::TableAt;
 
 /// The state of a data set of which all is there.
@@ -35,11 +35,8 @@ pub(super) struct Theirs {
 }
 
 impl Theirs {
-    /// Connects.
-    ///
-    /// # Errors
-    /// Nobody answers, or the user is refused.
-    pub fn connect(at: &TableAt) -> Result<Self, ExistingError> {
+    /// Connects. Errors: nobody answers, or the user is refused.
+    pub fn connect(at: &TableAt) -> Result<Self> {
         let connected = Way::to(at, &[]).and_then(|way| Admin::by(&way, PATIENCE));
         let admin =
             connected.map_err(|refusal| ExistingError::Connect { hosts: at.contact_points.join(", "), refusal })?;
@@ -54,11 +51,9 @@ impl Theirs {
     }
 
     /// Looks for the data set; makes schema and tables where they are missing, and notes that it is being loaded. What
-    /// an interrupted loading has left is emptied.
-    ///
-    /// # Errors
-    /// There is another table of that name, it has another data set, or a statement is refused.
-    pub fn take(&self, dataset: &Dataset, keys: KeyFormat) -> Result<Found, ExistingError> {
+    /// an interrupted loading has left is emptied. Errors: there is another table of that name, it has another data
+    /// set, or a statement is refused.
+    pub fn take(&self, dataset: &Dataset, keys: KeyFormat) -> Result<Found> {
         let full = || format!("{}.{}", self.schema, self.table);
         let wanted = definition(dataset, keys);
         let there = self.relations()?;
@@ -84,7 +79,7 @@ impl Theirs {
 
     /// Refuses a table that this user may not vacuum: PostgreSQL passes over it then with a warning, and the statement
     /// succeeds.
-    fn check_vacuum(&self) -> Result<(), ExistingError> {
+    fn check_vacuum(&self) -> Result<()> {
         let query = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                      WHERE n.nspname = $1 AND c.relname = $2
                        AND CASE WHEN current_setting('server_version_num')::int >= 170000
@@ -100,12 +95,9 @@ impl Theirs {
     }
 
     /// Brings the loaded table to the shape that one of iopslab's own has (`schema::maintenance`), and notes that all
-    /// of it is there.
-    ///
-    /// # Errors
-    /// A statement is refused, or records are missing: those of commits that a server had not yet written when it fell
-    /// over, or that another one has taken over without.
-    pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<(), ExistingError> {
+    /// of it is there. Errors: a statement is refused, or records are missing: those of commits that a server had not
+    /// yet written when it fell over, or that another one has taken over without.
+    pub fn loaded(&self, dataset: &Dataset, keys: KeyFormat) -> Result<()> {
         let (table, wanted) = (self.of(&self.table), dataset.records);
         self.run(&[format!("REINDEX TABLE {table}"), format!("VACUUM (FREEZE, ANALYZE) {table}")])?;
         let statement = format!("SELECT count(*) FROM {table}");
@@ -120,11 +112,9 @@ impl Theirs {
     }
 
     /// Takes away what trials have left in the table, takes its statistics anew, and asks for a checkpoint, so that
-    /// none is due because of what went before. Who is not allowed one goes without.
-    ///
-    /// # Errors
-    /// Another statement is refused.
-    pub fn maintain(&self) -> Result<TableBefore, ExistingError> {
+    /// none is due because of what went before. Who is not allowed one goes without. Errors: another statement is
+    /// refused.
+    pub fn maintain(&self) -> Result<TableBefore> {
         let dead_rows = self.number("n_dead_tup")?;
         self.run(&[format!("VACUUM (ANALYZE) {}", self.of(&self.table))])?;
         let no_checkpoint = match self.admin.run(&["CHECKPOINT".to_owned()]) {
@@ -140,14 +130,14 @@ impl Theirs {
     }
 
     /// A number of the table's own statistics.
-    fn number(&self, of: &str) -> Result<u64, ExistingError> {
+    fn number(&self, of: &str) -> Result<u64> {
         let query = format!("SELECT {of} FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = $2");
         let number = self.admin.number(&query, &[&self.schema, &self.table]).map_err(failed)?;
         Ok(u64::try_from(number).unwrap_or(0))
     }
 
     /// The names of everything in the schema that a table's name could be taken by.
-    fn relations(&self) -> Result<Vec<String>, ExistingError> {
+    fn relations(&self) -> Result<Vec<String>> {
         let query = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                      WHERE n.nspname = $1";
         let rows = self.admin.rows(query, &[&self.schema], A_LOOK).map_err(failed)?;
@@ -156,7 +146,7 @@ impl Theirs {
 
     /// The data set that is noted for the table, and its state. What was noted for one of the same name that somebody
     /// has dropped says nothing of this one.
-    fn mark(&self) -> Result<Option<(String, String)>, ExistingError> {
+    fn mark(&self) -> Result<Option<(String, String)>> {
         let (marks, table) = (self.of(MARKS), self.of(&self.table));
         let query = format!("SELECT definition, state FROM {marks} WHERE name = $1 AND relation = '{table}'::regclass");
         let rows = self.admin.rows(&query, &[&self.table], A_LOOK).map_err(failed)?;
@@ -167,7 +157,7 @@ impl Theirs {
     }
 
     /// All of it, or nothing. Whoever may create no schema can use one that is there.
-    fn make(&self, dataset: &Dataset, definition: &str) -> Result<(), ExistingError> {
+    fn make(&self, dataset: &Dataset, definition: &str) -> Result<()> {
         let query = "SELECT count(*) FROM pg_namespace WHERE nspname = $1";
         let has_schema = self.admin.number(query, &[&self.schema]).map_err(failed)? > 0;
         let columns: Vec<String> = fields(dataset.fields).iter().map(|field| format!("{field} text")).collect();
@@ -205,7 +195,7 @@ impl Theirs {
         )
     }
 
-    fn run(&self, statements: &[String]) -> Result<(), ExistingError> {
+    fn run(&self, statements: &[String]) -> Result<()> {
         self.admin.run(statements).map_err(failed)
     }
 }

@@ -20,10 +20,7 @@ const NEGATIVE: i16 = 0x4000;
 /// `PGSQL_AF_INET` is 2, that of version 6 one more.
 const INET: u8 = 2;
 
-/// The type of CQL whose values a type takes.
-///
-/// # Errors
-/// Nothing here makes values of it.
+/// The type of CQL whose values a type takes. Errors: nothing here makes values of it.
 pub(super) fn made_as(of: &Type) -> Result<CqlType, String> {
     Ok(match *of {
         Type::BOOL => CqlType::Boolean,

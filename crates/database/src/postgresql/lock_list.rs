@@ -18,10 +18,7 @@ pub fn versions() -> impl Iterator<Item = &'static str> {
     LOCKS.iter().map(|(version, _)| *version)
 }
 
-/// The jar of a version.
-///
-/// # Errors
-/// The version is not known, or its list was not made yet.
+/// The jar of a version. Errors: the version is not known, or its list was not made yet.
 pub(crate) fn lock_list(version: &str) -> Result<Locked, DistributionError> {
     let jars = known("PostgreSQL", LOCKS, version)?;
     jars.first().copied().ok_or_else(|| DistributionError::NoLockList {

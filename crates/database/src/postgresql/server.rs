@@ -22,7 +22,7 @@ use super::schema::{self, FIRST_OF_USERS, name};
 use crate::account::Account;
 use crate::plan::{MemoryPlan, NodeLocation, NodePlan, Ports, Replication};
 use crate::server::{
-    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal,
+    Cancelled, DATABASE_LOG, DataSetTable, Installed, MetricsReader, NodeLog, OnProgress, Remember, Renewal, Result,
     RunningNode, Server, ServerError, Work,
 };
 
@@ -37,16 +37,9 @@ pub struct PostgreSql {
 }
 
 impl PostgreSql {
-    /// The version is only checked when it is installed.
-    pub fn new(version: &str) -> Self {
-        Self { version: version.to_owned(), account: None }
-    }
-
-    /// Its nodes run as this user, instead of whoever starts them.
-    #[must_use]
-    pub fn run_as(mut self, account: Option<Account>) -> Self {
-        self.account = account;
-        self
+    /// The version is only checked when it is installed. Nodes run as this user, or as whoever starts them.
+    pub fn new(version: &str, account: Option<Account>) -> Self {
+        Self { version: version.to_owned(), account }
     }
 }
 
@@ -71,7 +64,7 @@ impl Server for PostgreSql {
         Renewal::AnotherProcess
     }
 
-    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<(), ServerError> {
+    fn check(&self, address: Ipv4Addr, ports: Ports) -> Result<()> {
         Ok(check_port(address, ports.clients)?)
     }
 
@@ -82,7 +75,7 @@ impl Server for PostgreSql {
         on_progress: OnProgress<'_>,
         cancelled: Cancelled<'_>,
         _: Remember<'_>,
-    ) -> Result<Box<dyn Installed>, ServerError> {
+    ) -> Result<Box<dyn Installed>> {
         let fetching = format!("fetching PostgreSQL {}", self.version);
         let distribution = ensure_distribution(
             &self.version,
@@ -149,7 +142,7 @@ impl Installed for Software {
         "its own binaries".to_owned()
     }
 
-    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>, ServerError> {
+    fn start(&self, plan: &NodePlan) -> Result<Box<dyn RunningNode>> {
         // A plan may come from a run directory of somebody else's.
         let version = &self.distribution.version;
         let mut settings = postgresql_model::conf(&plan.settings).iter();
@@ -192,7 +185,7 @@ impl Running {
 }
 
 /// What it is not asked for, because the experiment refuses it or the seam says that another process is needed.
-fn cannot<T>(what: &'static str) -> Result<T, ServerError> {
+fn cannot<T>(what: &'static str) -> Result<T> {
     Err(NodeError::Cannot { what }.into())
 }
 
@@ -201,15 +194,15 @@ impl RunningNode for Running {
         self.0.pid()
     }
 
-    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+    fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration> {
         Ok(self.0.wait_ready(timeout, cancelled)?)
     }
 
-    fn settings_in_force(&mut self, _: DataSetTable<'_>) -> Result<SettingsInForce, ServerError> {
+    fn settings_in_force(&mut self, _: DataSetTable<'_>) -> Result<SettingsInForce> {
         Ok(in_force::settings(&self.0)?)
     }
 
-    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration, ServerError> {
+    fn settle(&mut self, nodes: u32, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration> {
         if nodes != 1 {
             return cannot("be one of several nodes");
         }
@@ -228,56 +221,50 @@ impl RunningNode for Running {
         Ok(began.elapsed())
     }
 
-    fn come_to_rest(&mut self) -> Result<(), ServerError> {
+    fn come_to_rest(&mut self) -> Result<()> {
         Ok(self.admin(MAINTENANCE)?.run(&["CHECKPOINT".to_owned()])?)
     }
 
-    fn open_to_clients(&mut self, keyspace: &str) -> Result<(), ServerError> {
+    fn open_to_clients(&mut self, keyspace: &str) -> Result<()> {
         self.create_database(keyspace)?;
         // Its owner may make tables in its schema `public`, and is no superuser for that.
         let owner = format!("ALTER DATABASE {} OWNER TO {CLIENT}", name(keyspace));
         Ok(self.admin(MAINTENANCE)?.run(&[owner])?)
     }
 
-    fn create_schema(
-        &mut self,
-        keyspace: &str,
-        table: &str,
-        dataset: &Dataset,
-        _: &Replication,
-    ) -> Result<(), ServerError> {
+    fn create_schema(&mut self, keyspace: &str, table: &str, dataset: &Dataset, _: &Replication) -> Result<()> {
         self.create_database(keyspace)?;
         Ok(self.admin(keyspace)?.run(&schema::table(table, dataset))?)
     }
 
-    fn create_own_schema(&mut self, keyspace: &str, own: &Own, _: &Replication) -> Result<(), ServerError> {
+    fn create_own_schema(&mut self, keyspace: &str, own: &Own, _: &Replication) -> Result<()> {
         self.create_database(keyspace)?;
         Ok(own_schema::create(self.admin(keyspace)?, own)?)
     }
 
-    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32), ServerError> {
+    fn count_own_sample(&mut self, keyspace: &str, own: &Own, of_each_table: u64) -> Result<(u32, u32)> {
         Ok(own_schema::count_sample(&self.admin(keyspace)?, own, of_each_table)?)
     }
 
-    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32, ServerError> {
+    fn count_sample(&mut self, keyspace: &str, table: &str, keys: &[String]) -> Result<u32> {
         let query = format!("SELECT count(*) FROM {} WHERE y_id = ANY($1)", name(table));
         let found = self.admin(keyspace)?.number(&query, &[&keys])?;
         Ok(u32::try_from(found).unwrap_or(u32::MAX))
     }
 
-    fn maintain(&mut self, keyspace: &str) -> Result<(), ServerError> {
+    fn maintain(&mut self, keyspace: &str) -> Result<()> {
         Ok(self.admin(keyspace)?.run(&schema::maintenance(keyspace))?)
     }
 
-    fn flush(&mut self, _: &str, _: &str) -> Result<(), ServerError> {
+    fn flush(&mut self, _: &str, _: &str) -> Result<()> {
         self.come_to_rest()
     }
 
-    fn maintain_automatically(&mut self, _: &str, _: bool) -> Result<(), ServerError> {
+    fn maintain_automatically(&mut self, _: &str, _: bool) -> Result<()> {
         cannot("be left a backlog: it has no compaction")
     }
 
-    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64, ServerError> {
+    fn reported(&mut self, keyspace: &str, table: &str, series: &'static Series) -> Result<f64> {
         let reported = counters(&self.0, keyspace, &[table.to_owned()]).try_read()?;
         match reported.get(series) {
             Some(value) => Ok(value),
@@ -285,27 +272,27 @@ impl RunningNode for Running {
         }
     }
 
-    fn truncate(&mut self, _: &str, _: &str) -> Result<(), ServerError> {
+    fn truncate(&mut self, _: &str, _: &str) -> Result<()> {
         cannot("take a data set in anew while it runs")
     }
 
-    fn import(&mut self, _: &str, _: &str, _: &[PathBuf]) -> Result<(), ServerError> {
+    fn import(&mut self, _: &str, _: &str, _: &[PathBuf]) -> Result<()> {
         cannot("take files in while it runs")
     }
 
-    fn import_foreign(&mut self, _: &str, _: &str, _: &[PathBuf]) -> Result<(), ServerError> {
+    fn import_foreign(&mut self, _: &str, _: &str, _: &[PathBuf]) -> Result<()> {
         cannot("take a snapshot of your own in yet")
     }
 
-    fn clean_up(&mut self, _: &str) -> Result<(), ServerError> {
+    fn clean_up(&mut self, _: &str) -> Result<()> {
         cannot("have rows of other nodes")
     }
 
-    fn count_rows(&mut self, _: &str, _: &[String]) -> Result<Vec<CountedRows>, ServerError> {
+    fn count_rows(&mut self, _: &str, _: &[String]) -> Result<Vec<CountedRows>> {
         cannot("have its rows counted: it takes no snapshot of your own")
     }
 
-    fn sample_statements(&mut self, _: &str, _: &Own, _: u32) -> Result<Vec<StatementSample>, ServerError> {
+    fn sample_statements(&mut self, _: &str, _: &Own, _: u32) -> Result<Vec<StatementSample>> {
         cannot("have your statements tried: it takes no snapshot of your own")
     }
 
@@ -313,11 +300,11 @@ impl RunningNode for Running {
         Box::new(|| cannot("compact a table"))
     }
 
-    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>, ServerError> {
+    fn metrics(&mut self, keyspace: &str, tables: &[String]) -> Result<Box<dyn MetricsReader>> {
         Ok(Box::new(counters(&self.0, keyspace, tables)))
     }
 
-    fn stop(&mut self, timeout: Duration) -> Result<(), ServerError> {
+    fn stop(&mut self, timeout: Duration) -> Result<()> {
         Ok(self.0.stop(timeout)?)
     }
 

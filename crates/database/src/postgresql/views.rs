@@ -199,19 +199,14 @@ impl Look<'_> {
 }
 
 impl ServerViews {
-    /// Connects to the database that `at` names as its keyspace; its table is none that anybody asks for.
-    ///
-    /// # Errors
-    /// It does not answer, or lets nobody in.
+    /// Connects to the database that `at` names as its keyspace; its table is none that anybody asks for. Errors: it
+    /// does not answer, or lets nobody in.
     pub fn connect(at: TableAt) -> Result<Self, AdminError> {
         let admin = Some(connect(&at)?);
         Ok(Self { at, admin, tables: BTreeMap::new() })
     }
 
-    /// What is true of the database: a cluster of one node.
-    ///
-    /// # Errors
-    /// The server does not answer.
+    /// What is true of the database: a cluster of one node. Errors: the server does not answer.
     pub fn cluster(&mut self) -> Result<Cluster, AdminError> {
         self.with(|_, look| {
             let name = "SELECT current_database()::text, current_setting('server_version')::text";
@@ -238,10 +233,7 @@ impl ServerViews {
     }
 
     /// What the server shows now. Sizes ask the file system about every table: they are read where they are asked for,
-    /// and kept.
-    ///
-    /// # Errors
-    /// The server does not answer; the next look connects anew.
+    /// and kept. Errors: the server does not answer; the next look connects anew.
     pub fn read(&mut self, at_s: f64, with_sizes: bool) -> Result<(NodeReading, Vec<NotRead>), AdminError> {
         self.with(|tables, look| {
             let mut reading = NodeReading { at_s, ..NodeReading::default() };

@@ -28,10 +28,7 @@ pub(crate) struct Way {
 
 impl Way {
     /// To the database of a table, with these options of the server besides (`-c NAME=VALUE`). A server of iopslab's
-    /// own lets one user in without a password.
-    ///
-    /// # Errors
-    /// The address is none, or TLS is asked for and cannot be had.
+    /// own lets one user in without a password. Errors: the address is none, or TLS is asked for and cannot be had.
     pub fn to(at: &TableAt, options: &[&str]) -> Result<Self, Refusal> {
         let none = || Refusal::Other("there is no address to connect to".to_owned());
         let point = at.contact_points.first().ok_or_else(none)?;
@@ -72,10 +69,8 @@ impl Way {
         }
     }
 
-    /// A connection, which is driven by the runtime that this is called in.
-    ///
-    /// # Errors
-    /// Nobody answers, or nobody is let in ([`Self::refusal`] says why).
+    /// A connection, which is driven by the runtime that this is called in. Errors: nobody answers, or nobody is let in
+    /// ([`Self::refusal`] says why).
     pub async fn open(&self) -> Result<Client, Error> {
         // What goes wrong with a connection is seen by whoever waits for an answer.
         #[cfg(feature = "tls")]

@@ -101,6 +101,6 @@ pub fn come_back(admin: &Admin, (node, version): (&Node, &str), (data, work): (&
         import(table, &copy_of(&format!("{table}-"), number)).unwrap();
     }
     assert_eq!((counted(), found()), (vec![u64::from(ROWS); 2], vec![TRIED; 2]));
-    let log = fs::read_to_string(node.system_log()).unwrap();
+    let log = fs::read_to_string(node.config().system_log()).unwrap();
     assert!(!log.contains("Submitting incremental index build"), "{log}");
 }

@@ -102,7 +102,7 @@ fn what_was_asked_for_is_found_in_the_node() {
     let settings =
         Settings::default().with(YAML, Section::Keys(keys.into())).with(TABLE, Section::Keys(options.into()));
     let directory = tempfile::tempdir().unwrap();
-    let server = Cassandra::new(VERSION);
+    let server = Cassandra::new(VERSION, None);
     let installed = server.install(&shared::cache(), &[], &mut |_, _| {}, &|| false, &|_| Ok(())).unwrap();
     let plan = NodePlan {
         cluster: "settings".to_owned(),

@@ -4,7 +4,7 @@ use product::Lack;
 
 use super::only;
 use crate::mistakes::Collector;
-use crate::{DISK_FILL, Experiment, Note, Sentence, VolumeKind, raw};
+use crate::{DISK_FILL, Experiment, Note, VolumeKind, raw};
 
 /// Nobody knows what else lies there: what does not fit an empty volume is refused, and where none is stated a note
 /// says how much is written.
@@ -26,9 +26,9 @@ pub(super) fn check(file: &raw::Experiment, experiment: &Experiment, mistakes: &
             VolumeKind::Ebs(_) | VolumeKind::Local => volume.size_bytes > 0,
         };
         if !is_stated {
-            let message = Sentence::about(name, format!("{loads}, and no size of its data_volume is stated"));
+            let words = format!("{loads}, and no size of its data_volume is stated");
             let advice = "Make sure that this much is free there, or state size_gib";
-            mistakes.notes.push(Note::new("loaded_there", message, advice).with([("data_bytes", bytes)]));
+            mistakes.notes.push(Note::new("loaded_there", (name, words), advice).with([("data_bytes", bytes)]));
             continue;
         }
         let room = volume.room_bytes();
@@ -39,7 +39,7 @@ pub(super) fn check(file: &raw::Experiment, experiment: &Experiment, mistakes: &
         } else if is_compacted && bytes > room * DISK_FILL {
             let words = format!("{words}, of which size-tiered compaction needs about half");
             let advice = "Load fewer records, or make sure that this much is free there";
-            let note = Note::new("disk_too_small", Sentence::about(name, words), advice);
+            let note = Note::new("disk_too_small", (name, words), advice);
             mistakes.notes.push(note.with([("data_bytes", bytes), ("room_bytes", room)]));
         }
     }

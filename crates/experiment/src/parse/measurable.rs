@@ -25,10 +25,8 @@ fn problem(at: Range<usize>, what: impl Into<Sentence>, help: &'static str) -> P
 }
 
 /// Refuses the frozen file of a run that is to go on, where it states what cannot be measured, or what this plan of it
-/// would not measure; a file that cannot be read any more says nothing here.
-///
-/// # Errors
-/// Everything in it that would not be measured.
+/// would not measure; a file that cannot be read any more says nothing here. Errors: everything in it that would not be
+/// measured.
 pub fn refuse_unmeasurable(source_name: &str, text: &str, Job { plan, setups }: &Job) -> Result<(), Mistakes> {
     let mut mistakes = Collector::new(source_name, text);
     if let Ok(file) = toml::from_str::<raw::Experiment>(text) {

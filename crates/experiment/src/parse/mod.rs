@@ -78,10 +78,8 @@ pub enum ReadFor {
 }
 
 /// Reads an experiment; instances and prices are looked up in `catalog`. `source_name` is shown in mistakes; this crate
-/// reads nothing itself, so that what the experiment may name is `beside` it.
-///
-/// # Errors
-/// All mistakes that can be found at once; at least one.
+/// reads nothing itself, so that what the experiment may name is `beside` it. Errors: all mistakes that can be found at
+/// once; at least one.
 pub fn parse(
     catalog: &Catalog,
     source_name: &str,

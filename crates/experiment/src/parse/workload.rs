@@ -9,7 +9,7 @@ use super::beside::ReadFile;
 use super::inline::{table, within};
 use crate::mistakes::{Collector, choice};
 use crate::spanned::{Form, Spanned};
-use crate::{Note, Sentence, raw};
+use crate::{Note, raw};
 
 pub(super) fn check(
     raw: &Spanned<raw::Workload>,
@@ -229,9 +229,5 @@ fn from_ycsb(
 
 /// What a property file says and the experiment does otherwise.
 fn ycsb_note(path: &str, words: impl Display) -> Note {
-    Note::new(
-        "ycsb_property",
-        Sentence::about(path, words),
-        "The experiment file decides what the property file cannot",
-    )
+    Note::new("ycsb_property", (path, words), "The experiment file decides what the property file cannot")
 }

@@ -130,10 +130,8 @@ const FUNCTIONS: [&str; 42] = [
 const NO_FUNCTIONS: [&str; 7] = ["AND", "IF", "IN", "TOKEN", "VALUES", "WHERE", "WRITETIME"];
 
 impl Logged {
-    /// A statement by the text that was recorded.
-    ///
-    /// # Errors
-    /// It is none of a load, or what a value of it is of cannot be seen.
+    /// A statement by the text that was recorded. Errors: it is none of a load, or what a value of it is of cannot be
+    /// seen.
     pub fn of(text: &str) -> Result<Self, NotOwn> {
         let Some(recorded) = Recorded::read(text) else { return Err(not_of_a_load(text)) };
         let (text, values) = without_values(&recorded.text);

@@ -85,9 +85,7 @@ pub struct Cgroup {
 
 impl Cgroup {
     /// Creates the cgroup `name` (starting with `iopslab-`) below `root`, normally `/sys/fs/cgroup`, with its limits in
-    /// force. Controllers that nothing is asked of are joined where they exist, for their counters.
-    ///
-    /// # Errors
+    /// force. Controllers that nothing is asked of are joined where they exist, for their counters. Errors:
     /// [`StorageError::NoController`] when a limit is asked for that the machine cannot set.
     pub fn create(root: &Path, ledger: &Arc<Ledger>, name: &str, limits: &ResourceLimits) -> Result<Self> {
         if !name.starts_with(PREFIX) || name.contains('/') {

@@ -133,10 +133,7 @@ pub struct Measured {
 }
 
 impl Fio {
-    /// The one that is installed.
-    ///
-    /// # Errors
-    /// When there is none, or none that keeps several requests in flight.
+    /// The one that is installed. Errors: when there is none, or none that keeps several requests in flight.
     pub fn find() -> Result<Self> {
         let program = require("fio", "fio")?;
         let listed = run(&[program.display().to_string(), "--enghelp".to_owned()], Duration::from_secs(10))?;

@@ -112,10 +112,7 @@ impl Suite {
 /// Before each test `tell` is called with what it is. The file is removed. `laid_out` is called once the file is there:
 /// limits that would hold its writing, and spend credits on it, come into force then.
 ///
-/// Reads come first: writes leave a device at work for a while.
-///
-/// # Errors
-/// Without fio, or where one of its tests fails.
+/// Reads come first: writes leave a device at work for a while. Errors: without fio, or where one of its tests fails.
 pub fn probe_suite(
     mount_point: &Path,
     launch_prefix: &[String],

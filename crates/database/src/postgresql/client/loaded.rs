@@ -47,9 +47,7 @@ impl Loaded {
 }
 
 /// Writes a row of each table and takes it back: what the server says against such rows is said before the load.
-///
-/// # Errors
-/// That.
+/// Errors: that.
 pub(super) async fn tried(
     (pool, connection): (&Pool, &Connection),
     tables: &[Loaded],

@@ -57,10 +57,8 @@ struct Step {
 
 impl OwnStatements {
     /// Has the server describe tables and statements, each in the time of a request. Who loads asks for the statements
-    /// of the workload all the same: their mistakes are found before anything is written.
-    ///
-    /// # Errors
-    /// What the server, or the data, says of a statement, at its line.
+    /// of the workload all the same: their mistakes are found before anything is written. Errors: what the server, or
+    /// the data, says of a statement, at its line.
     pub async fn prepare(pool: &Pool, work: Arc<OwnWork>) -> Result<Self, String> {
         let failed = |error: String| format!("the server does not describe the statements: {error}");
         let connection = pool.in_time(pool.take()).await.map_err(failed)?.map_err(|error| failed(said(&error)))?;

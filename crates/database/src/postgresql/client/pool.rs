@@ -112,10 +112,7 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Waits for one step of what is done before requests are sent, as long as for a request.
-    ///
-    /// # Errors
-    /// It takes longer.
+    /// Waits for one step of what is done before requests are sent, as long as for a request. Errors: it takes longer.
     pub async fn in_time<T>(&self, step: impl Future<Output = T>) -> Result<T, String> {
         let done = tokio::time::timeout(self.timeout, step).await;
         done.map_err(|_| format!("no answer within {} s", self.timeout.as_secs_f64()))
