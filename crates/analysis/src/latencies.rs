@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{Interval, OperationKind, Series, TrialRecord, add_counts, empty_histogram};
+use evidence::{Interval, LatencyCounts, LatencySum, OperationKind, Series, TrialRecord};
 use experiment::LoadLevel;
 use hdrhistogram::Histogram;
 
@@ -28,10 +28,10 @@ pub(crate) type Seconds = Vec<(f64, Option<f64>)>;
 pub struct Latencies {
     group_s: f64,
     /// Merged histograms of the measured seconds, by group.
-    groups: BTreeMap<usize, BTreeMap<Series, Histogram<u64>>>,
+    groups: BTreeMap<usize, BTreeMap<Series, LatencySum>>,
     /// Until when a trial with planned faults is undisturbed, and the merged histograms of what came later.
     undisturbed_s: f64,
-    later: BTreeMap<Series, Histogram<u64>>,
+    later: BTreeMap<Series, LatencySum>,
     /// The phases of a trial with planned faults.
     pub(crate) phases: Tallies,
     /// Successful operations in each second of measurement.
@@ -74,7 +74,7 @@ impl Latencies {
     }
 
     /// Takes in one interval; their order does not matter.
-    pub fn add(&mut self, interval: &Interval) {
+    pub fn add(&mut self, interval: &Interval<LatencyCounts>) {
         self.phases.add(interval);
         let second = interval.start_s.round() as i64;
         let per_second = interval.histogram.len() as f64 / interval.length_s.max(1e-3);
@@ -89,7 +89,7 @@ impl Latencies {
                 }
                 self.progress.add(second, kind, &interval.histogram);
                 for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
-                    let value = interval.histogram.value_at_quantile(q) as f64 / 1e3;
+                    let value = interval.histogram.quantile_us(q) as f64 / 1e3;
                     let shown = (!interval.histogram.is_empty()).then_some(value);
                     self.percentiles.entry((kind, name)).or_default().push((second as f64, shown));
                 }
@@ -106,7 +106,7 @@ impl Latencies {
             true => self.groups.entry((from_start / self.group_s) as usize).or_default(),
             false => &mut self.later,
         };
-        merge(group, interval.series, &interval.histogram);
+        group.entry(interval.series).or_default().add(&interval.histogram);
     }
 
     /// Successful operations of a second.
@@ -138,22 +138,25 @@ impl Latencies {
 
     /// The series merged from `from_s` (an edge between groups) to the end; empty series are left out.
     pub(crate) fn merged(&self, from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
-        let mut merged = self.undisturbed(from_s);
-        for (series, histogram) in &self.later {
-            merge(&mut merged, *series, histogram);
-        }
-        merged
+        self.merged_with(from_s, Some(&self.later))
     }
 
     /// The same, to just before the first planned fault.
     pub(crate) fn undisturbed(&self, from_s: f64) -> BTreeMap<Series, Histogram<u64>> {
-        let mut merged = BTreeMap::new();
-        for group in self.groups.range((from_s / self.group_s).round() as usize..).map(|(_, g)| g) {
-            for (series, histogram) in group {
-                merge(&mut merged, *series, histogram);
-            }
+        self.merged_with(from_s, None)
+    }
+
+    fn merged_with(
+        &self,
+        from_s: f64,
+        later: Option<&BTreeMap<Series, LatencySum>>,
+    ) -> BTreeMap<Series, Histogram<u64>> {
+        let from = (from_s / self.group_s).round() as usize;
+        let mut merged: BTreeMap<Series, LatencySum> = BTreeMap::new();
+        for (series, sum) in self.groups.range(from..).map(|(_, group)| group).chain(later).flatten() {
+            merged.entry(*series).or_default().add_sum(sum);
         }
-        merged
+        merged.into_iter().map(|(series, sum)| (series, sum.histogram())).collect()
     }
 }
 
@@ -162,10 +165,4 @@ fn progress(record: &TrialRecord) -> BTreeMap<i64, f64> {
     let imported = record.client.as_ref().and_then(|client| client.imported.as_deref());
     let lines = imported.map_or(&[][..], |imported| imported.progress.as_slice());
     lines.iter().map(|line| (line.from_s.round() as i64, line.rate().max(0.0))).collect()
-}
-
-/// Adds counts to the sum of a series. Histograms read from a log end at their largest value, sums at the largest of
-/// all.
-fn merge(into: &mut BTreeMap<Series, Histogram<u64>>, series: Series, histogram: &Histogram<u64>) {
-    add_counts(into.entry(series).or_insert_with(empty_histogram), histogram);
 }

@@ -19,7 +19,7 @@ use crate::{backlog, cache_machines, node, panels, rules, steady};
 pub fn measure(trial: &TrialEvidence<'_>) -> TrialMeasurement {
     let mut latencies = Latencies::of(trial.record);
     for interval in trial.intervals {
-        latencies.add(interval);
+        latencies.add(&interval.into());
     }
     latencies.measure(trial.record, trial.samples)
 }

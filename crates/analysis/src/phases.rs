@@ -6,9 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::{ErrorKind, HostId, HostSample, Interval, Role, Series, TrialRecord, add_counts, empty_histogram};
+use evidence::{ErrorKind, HostId, HostSample, Interval, LatencyCounts, LatencySum, Role, Series, TrialRecord};
 use experiment::VolumeRole;
-use hdrhistogram::Histogram;
 use reported::cassandra::{COMPACTED_BYTES, PENDING_HINT_FILES};
 
 use crate::document::PhaseKind;
@@ -137,7 +136,7 @@ pub struct Tallies {
 
 #[derive(Debug, Clone, Default)]
 struct Tally {
-    responses: Option<Histogram<u64>>,
+    responses: LatencySum,
     errors: BTreeMap<ErrorKind, u64>,
     cached: Cached,
 }
@@ -159,7 +158,7 @@ impl Tallies {
     }
 
     /// Takes in one interval.
-    pub fn add(&mut self, interval: &Interval) {
+    pub fn add(&mut self, interval: &Interval<LatencyCounts>) {
         if self.phases.is_empty() || interval.start_s < -START_SLACK_S {
             return;
         }
@@ -174,10 +173,7 @@ impl Tallies {
         };
         let Some((_, tally)) = self.phases.iter_mut().find(|(phase, _)| holds(phase)) else { return };
         match interval.series {
-            Series::Response(_) if interval.histogram.is_empty() => {}
-            Series::Response(_) => {
-                add_counts(tally.responses.get_or_insert_with(empty_histogram), &interval.histogram);
-            }
+            Series::Response(_) => tally.responses.add(&interval.histogram),
             Series::Failed(kind) => *tally.errors.entry(kind).or_default() += interval.histogram.len(),
             Series::Cache(answer) => {
                 let reads = interval.histogram.len();
@@ -202,9 +198,9 @@ impl Tallies {
         let of_phase = |(phase, tally): &(Phase, Tally)| PhaseMeasurement {
             phase: *phase,
             seconds: self.seconds(phase).count() as u64,
-            completed: tally.responses.as_ref().map_or(0, Histogram::len),
+            completed: tally.responses.len(),
             errors: tally.errors.iter().filter(|(_, n)| **n > 0).map(|(k, n)| (*k, *n)).collect(),
-            latency: tally.responses.as_ref().map(SeriesLatency::of),
+            latency: (!tally.responses.is_empty()).then(|| SeriesLatency::of(&tally.responses.histogram())),
             cached: tally.cached,
             device_reads_per_s: None,
         };
@@ -328,9 +324,9 @@ mod tests {
             (35.0, CacheAnswer::Miss, 50),
         ];
         for (start_s, answer, reads) in answered {
-            let mut histogram = empty_histogram();
+            let mut histogram = evidence::empty_histogram();
             histogram.record_n(500, reads).unwrap();
-            tallies.add(&Interval { series: Series::Cache(answer), start_s, length_s: 1.0, histogram });
+            tallies.add(&(&Interval { series: Series::Cache(answer), start_s, length_s: 1.0, histogram }).into());
         }
         let sample = |second: i32| {
             let t_s = f64::from(second);

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::OperationKind;
-use hdrhistogram::Histogram;
+use evidence::{LatencyCounts, OperationKind};
 
 /// One second of measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -22,19 +21,19 @@ pub struct Second {
 pub(crate) struct Progress(BTreeMap<(i64, OperationKind), Second>);
 
 impl Progress {
-    /// Takes in a histogram of response times of `second`.
-    pub fn add(&mut self, second: i64, kind: OperationKind, histogram: &Histogram<u64>) {
-        if second < 0 || histogram.is_empty() {
+    /// Takes in the response times of `second`.
+    pub fn add(&mut self, second: i64, kind: OperationKind, responses: &LatencyCounts) {
+        if second < 0 || responses.is_empty() {
             return;
         }
-        let longest_us = histogram.max();
+        let longest_us = responses.longest_us();
         let part = self.0.entry((second, kind)).or_default();
         // A second may come in two intervals; what is late is counted in the one with the longest response.
         if longest_us > part.longest_us {
             part.longest_us = longest_us;
-            part.late = histogram.count_between(longest_us / 2 + 1, longest_us);
+            part.late = responses.at_least(longest_us / 2 + 1);
         }
-        part.completed += histogram.len();
+        part.completed += responses.len();
     }
 
     /// The whole seconds of a measurement of `measured_s`; the last, partial one is left out: its count is not that of
@@ -60,12 +59,12 @@ impl Progress {
 mod tests {
     use super::*;
 
-    fn histogram(values: &[(u64, u64)]) -> Histogram<u64> {
-        let mut histogram = Histogram::new(3).unwrap();
+    fn histogram(values: &[(u64, u64)]) -> LatencyCounts {
+        let mut histogram = evidence::empty_histogram();
         for (value, count) in values {
             histogram.record_n(*value, *count).unwrap();
         }
-        histogram
+        LatencyCounts::of(&histogram)
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use evidence::{Interval, OperationKind, Series, TrialRecord};
+use evidence::{HistogramDecoder, Interval, LatencyCounts, OperationKind, Series, TrialRecord};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
@@ -123,9 +123,10 @@ impl LatencyLog {
     }
 
     /// Hands out each interval; starts are again seconds from the start of measurement (to the millisecond).
-    pub fn for_each(&self, mut take: impl FnMut(Interval)) -> Result<()> {
+    pub fn for_each(&self, mut take: impl FnMut(Interval<LatencyCounts>)) -> Result<()> {
         let damaged = |problem: String| RunError::damaged(&self.path, problem);
         let (mut start_s, mut base_s) = (0.0, 0.0);
+        let (mut decoder, mut encoded) = (HistogramDecoder::default(), Vec::new());
         for entry in IntervalLogIterator::new(&self.bytes) {
             match entry.map_err(|e| damaged(format!("not an HdrHistogram log: {e:?}")))? {
                 LogEntry::StartTime(at) => start_s = at.as_secs_f64(),
@@ -134,10 +135,11 @@ impl LatencyLog {
                     let tag = line.tag().map_or("", |t| t.as_str());
                     let series = Series::from_tag(tag).filter(|series| self.expects(*series));
                     let series = series.ok_or_else(|| damaged(format!("unknown series {tag:?}")))?;
-                    let encoded = STANDARD
-                        .decode(line.encoded_histogram())
+                    encoded.clear();
+                    STANDARD
+                        .decode_vec(line.encoded_histogram(), &mut encoded)
                         .map_err(|e| damaged(format!("histogram is not base64: {e}")))?;
-                    let histogram = evidence::decode_histogram(&encoded).map_err(damaged)?;
+                    let histogram = decoder.counts(&encoded).map_err(damaged)?;
                     let interval = Interval {
                         series,
                         // Whole seconds subtract exactly; the interval's own time then keeps its milliseconds.
@@ -154,7 +156,7 @@ impl LatencyLog {
     }
 
     /// All intervals at once.
-    pub fn intervals(&self) -> Result<Vec<Interval>> {
+    pub fn intervals(&self) -> Result<Vec<Interval<LatencyCounts>>> {
         let mut all = Vec::new();
         self.for_each(|interval| all.push(interval))?;
         Ok(all)

@@ -61,7 +61,8 @@ fn try_encode(rows: &[Vec<(&'static str, Option<f64>)>]) -> std::result::Result<
     let properties = Arc::new(
         WriterProperties::builder()
             .set_compression(Compression::UNCOMPRESSED)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true)
             .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), FORMAT_VERSION.to_string())]))
             .build(),
     );

@@ -1,11 +1,15 @@
 //! What evidence can be: it comes from files and agents that somebody else may have written. Every number that sizes
 //! memory or a loop, that is added up or becomes a moment, is held to its bound here, before it is used.
 
+use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use std::io::Read as _;
 
-use crate::{ClientResult, HIGHEST_US, HostSample, Imported, Interval, StatedLatency, TrialRecord, WriteCheck};
+use crate::interval::SIGNIFICANT_DIGITS;
+use crate::latency_counts::{self, LatencyCounts};
+use crate::{
+    ClientResult, HIGHEST_US, HostSample, Imported, Interval, LOWEST_US, StatedLatency, TrialRecord, WriteCheck,
+};
 
 /// Longest that anything in a trial takes or lies from its start of measurement, seconds: two weeks. An experiment may
 /// ask for one.
@@ -48,30 +52,98 @@ pub fn decode_histogram(bytes: &[u8]) -> Result<Histogram<u64>, String> {
 /// # Errors
 /// As [`decode_histogram`].
 pub fn decode_histogram_up_to(bytes: &[u8], highest: u64) -> Result<Histogram<u64>, String> {
-    let inflated;
-    let plain = match word(bytes, 0) {
-        Some(PLAIN) => bytes,
-        Some(DEFLATED) => {
-            let length = word(bytes, 4).map_or(0, |length| length as usize);
-            let deflated = bytes[8.min(bytes.len())..].get(..length).ok_or("the histogram is cut off")?;
-            inflated = inflate(deflated)?;
-            inflated.as_slice()
-        }
-        _ => return Err("it is no V2 histogram".to_owned()),
-    };
+    let mut decoder = HistogramDecoder::default();
+    let plain = decoder.plain(bytes)?;
     check_head(plain, highest)?;
-    let mut from = plain;
-    Deserializer::new().deserialize(&mut from).map_err(|error| format!("the histogram does not decode: {error}"))
+    deserialize(plain)
 }
 
-fn inflate(deflated: &[u8]) -> Result<Vec<u8>, String> {
-    let most = HEAD_BYTES + MOST_COUNTS_BYTES;
-    let mut plain = Vec::new();
-    flate2::read::ZlibDecoder::new(deflated)
-        .take(most as u64 + 1)
-        .read_to_end(&mut plain)
-        .map_err(|error| format!("the histogram does not inflate: {error}"))?;
-    if plain.len() > most { Err(format!("the histogram inflates to more than {most} bytes")) } else { Ok(plain) }
+fn deserialize(mut plain: &[u8]) -> Result<Histogram<u64>, String> {
+    Deserializer::new().deserialize(&mut plain).map_err(|error| format!("the histogram does not decode: {error}"))
+}
+
+/// Decodes many histograms of the kind that [`decode_histogram`] takes, without making each: its counts are enough.
+#[derive(Debug)]
+pub struct HistogramDecoder {
+    inflate: Decompress,
+    plain: Vec<u8>,
+}
+
+impl Default for HistogramDecoder {
+    fn default() -> Self {
+        Self { inflate: Decompress::new(true), plain: vec![0; HEAD_BYTES + MOST_COUNTS_BYTES + 1] }
+    }
+}
+
+impl HistogramDecoder {
+    /// The counts of a histogram of latencies in microseconds.
+    pub fn counts(&mut self, bytes: &[u8]) -> Result<LatencyCounts, String> {
+        let plain = self.plain(bytes)?;
+        check_head(plain, BOUND_US)?;
+        let is_ours = word(plain, 8) == Some(0)
+            && word(plain, 12) == Some(u32::from(SIGNIFICANT_DIGITS))
+            && long(plain, 16) == Some(LOWEST_US)
+            && long(plain, 32) == Some(1.0_f64.to_bits());
+        if !is_ours {
+            return deserialize(plain).map(|histogram| LatencyCounts::of(&histogram));
+        }
+        let (length, highest) = (word(plain, 4).unwrap_or(0) as usize, long(plain, 24).unwrap_or(0));
+        let mut rest = &plain[HEAD_BYTES..HEAD_BYTES + length];
+        let end = latency_counts::buckets(highest);
+        let (mut counts, mut at) = (LatencyCounts::default(), 0_usize);
+        while !rest.is_empty() {
+            let (encoded, bytes) = varint(rest).ok_or("the counts of the histogram are cut off")?;
+            rest = &rest[bytes..];
+            // Zigzag: a negative number is so many empty buckets.
+            let number = (encoded >> 1) as i64 ^ -((encoded & 1) as i64);
+            match u64::try_from(number) {
+                Err(_) => at = at.saturating_add(number.unsigned_abs() as usize),
+                Ok(_) if at >= end => return Err("the histogram has counts beyond its highest value".to_owned()),
+                Ok(count) => {
+                    if count > 0 {
+                        counts.push(at, count);
+                    }
+                    at += 1;
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// The histogram as it was before it was deflated.
+    fn plain<'a>(&'a mut self, bytes: &'a [u8]) -> Result<&'a [u8], String> {
+        match word(bytes, 0) {
+            Some(PLAIN) => return Ok(bytes),
+            Some(DEFLATED) => {}
+            _ => return Err("it is no V2 histogram".to_owned()),
+        }
+        let length = word(bytes, 4).map_or(0, |length| length as usize);
+        let deflated = bytes[8.min(bytes.len())..].get(..length).ok_or("the histogram is cut off")?;
+        self.inflate.reset(true);
+        let status = self.inflate.decompress(deflated, &mut self.plain, FlushDecompress::Finish);
+        let status = status.map_err(|error| format!("the histogram does not inflate: {error}"))?;
+        let inflated = self.inflate.total_out() as usize;
+        if inflated == self.plain.len() {
+            let most = self.plain.len() - 1;
+            return Err(format!("the histogram inflates to more than {most} bytes"));
+        }
+        match status {
+            Status::StreamEnd => Ok(&self.plain[..inflated]),
+            Status::Ok | Status::BufError => Err("the histogram does not inflate: it is cut off".to_owned()),
+        }
+    }
+}
+
+/// A number in LEB128 of at most nine bytes, the last of which is taken whole, and how many it has.
+fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut number = 0;
+    for (at, byte) in bytes.iter().enumerate().take(8) {
+        number |= u64::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return Some((number, at + 1));
+        }
+    }
+    Some((number | u64::from(*bytes.get(8)?) << 56, 9))
 }
 
 fn check_head(plain: &[u8], highest: u64) -> Result<(), String> {
@@ -133,12 +205,25 @@ pub fn check_moment(what: &str, unix_ms: f64) -> Result<(), String> {
     }
 }
 
+impl<H> Interval<H> {
+    fn check_with(&self, latencies: u64) -> Result<(), String> {
+        check_seconds("the start of an interval", self.start_s)?;
+        check_length("the length of an interval", self.length_s)?;
+        check_counted("the number of latencies in an interval", latencies)
+    }
+}
+
 impl Interval {
     /// Whether it lies within a trial.
     pub fn check(&self) -> Result<(), String> {
-        check_seconds("the start of an interval", self.start_s)?;
-        check_length("the length of an interval", self.length_s)?;
-        check_counted("the number of latencies in an interval", self.histogram.len())
+        self.check_with(self.histogram.len())
+    }
+}
+
+impl Interval<LatencyCounts> {
+    /// Whether it lies within a trial.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_with(self.histogram.len())
     }
 }
 

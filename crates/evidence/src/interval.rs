@@ -11,7 +11,7 @@ pub const HIGHEST_US: u64 = 60_000_000;
 /// Longest latency of a short histogram, microseconds: the last one of its buckets.
 const SHORT_US: u64 = (1 << 20) - 1;
 /// Significant decimal digits of a recorded latency.
-const SIGNIFICANT_DIGITS: u8 = 3;
+pub(crate) const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// An empty histogram with the bounds of all evidence.
 pub fn empty_histogram() -> hdrhistogram::Histogram<u64> {
@@ -113,9 +113,9 @@ impl Series {
     }
 }
 
-/// One second (or less) of one series.
+/// One second (or less) of one series: a histogram of its latencies, or what counts of one.
 #[derive(Debug, Clone)]
-pub struct Interval {
+pub struct Interval<H = hdrhistogram::Histogram<u64>> {
     /// Which series.
     pub series: Series,
     /// Seconds from the start of measurement to the start of this interval; negative during warm-up.
@@ -123,5 +123,5 @@ pub struct Interval {
     /// Length, seconds.
     pub length_s: f64,
     /// Latencies in microseconds.
-    pub histogram: hdrhistogram::Histogram<u64>,
+    pub histogram: H,
 }

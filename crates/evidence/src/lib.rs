@@ -9,14 +9,15 @@ mod host;
 mod host_id;
 mod imported;
 mod interval;
+mod latency_counts;
 mod node_fault;
 mod rate_probe;
 mod rest;
 mod trial;
 
 pub use bounds::{
-    LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds, decode_histogram,
-    decode_histogram_up_to,
+    HistogramDecoder, LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds,
+    decode_histogram, decode_histogram_up_to,
 };
 pub use clock::{Clock, ClockReading};
 pub use columns::Column;
@@ -29,6 +30,7 @@ pub use imported::{CountedFrom, Imported, Progress, StatedLatency, Tool, TwoCloc
 pub use interval::{
     CacheAnswer, HIGHEST_US, Interval, LOWEST_US, Series, add_counts, empty_histogram, short_histogram,
 };
+pub use latency_counts::{LatencyCounts, LatencySum};
 pub use node_fault::{FaultRecord, LostValue, ProcessEnd, WriteCheck};
 pub use rate_probe::{LatencyFigures, RateProbe};
 pub use rest::{BacklogFound, Fork, Rest, RestRound, Warmed};

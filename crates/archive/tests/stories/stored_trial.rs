@@ -16,7 +16,7 @@ fn a_trial_reads_back_as_it_was_written() {
     assert_eq!(read_back.len(), intervals().len());
     for (read, written) in read_back.iter().zip(intervals()) {
         assert_eq!((read.series, read.start_s, read.length_s), (written.series, written.start_s, written.length_s));
-        assert_eq!(read.histogram, written.histogram);
+        assert_eq!(read.histogram, evidence::LatencyCounts::of(&written.histogram));
     }
     assert_eq!(fs::read(run.trial_path(CELLS[0], 2).join("database.log")).unwrap(), b"INFO started\n");
 }
