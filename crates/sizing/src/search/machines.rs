@@ -47,8 +47,8 @@ impl Order<'_> {
 pub(super) struct Offers {
     /// Whatever is doubted about them.
     pub cheapest: Vec<Proposal>,
-    /// Nothing of them lies outside the measured range.
-    pub proven: Vec<Proposal>,
+    /// Nothing of them is in doubt.
+    pub best: Vec<Proposal>,
 }
 
 impl Offers {
@@ -88,22 +88,21 @@ pub fn by_reason(all: impl IntoIterator<Item = (String, Obstacle)>) -> Vec<LeftO
 impl Search<'_> {
     /// Every machine of the search: its best clusters, or why there is none.
     pub(super) fn all(&self) -> (Offers, Vec<LeftOut>) {
-        let (cheapest, proven, why) = self.best();
+        let (cheapest, best, why) = self.best();
         let left_out = by_reason(why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)));
-        let offers = Offers { cheapest: cheapest_first(cheapest), proven: cheapest_first(proven) };
+        let offers = Offers { cheapest: cheapest_first(cheapest), best: cheapest_first(best) };
         (offers, left_out)
     }
 
-    /// The cheapest of each machine, the cheapest of each of which nothing lies outside the measured range, and why
-    /// there are no others.
+    /// The cheapest of each machine, the cheapest of each of which nothing is in doubt, and why there are no others.
     pub(super) fn best(&self) -> (Best, Best, BTreeMap<String, Obstacle>) {
-        let (mut cheapest, mut proven) = (Best::new(), Best::new());
+        let (mut cheapest, mut best) = (Best::new(), Best::new());
         let mut why: BTreeMap<String, Obstacle> = BTreeMap::new();
         let mut order = |name: &str, order: &Order<'_>| match self.offers(order) {
             Ok((least, sure)) => {
                 keep(&mut cheapest, name, least);
                 if let Some(sure) = sure {
-                    keep(&mut proven, name, sure);
+                    keep(&mut best, name, sure);
                 }
                 None
             }
@@ -134,7 +133,7 @@ impl Search<'_> {
                 }
             }
         }
-        (cheapest, proven, why)
+        (cheapest, best, why)
     }
 
     /// What may be ordered of an instance type: its local disks, and a volume of each type.
