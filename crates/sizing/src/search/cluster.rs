@@ -116,7 +116,8 @@ impl<'a> Search<'a> {
         let alone = self.facts.demand.utilisation(&Machine::UNLIMITED, &loaded.work);
         let mut allowed = self.allowed(nodes, self.p99.as_ref().map(|p99| p99.most));
         let mut refused = self.allowed(nodes, self.p99.as_ref().and_then(|p99| p99.missed));
-        let mut p99_by = self.p99.as_ref().filter(|p99| p99.unchecked.is_none()).map(|p99| P99By::Kept { used: p99.most });
+        let mut p99_by =
+            self.p99.as_ref().filter(|p99| p99.unchecked.is_none()).map(|p99| P99By::Kept { used: p99.most });
         let disk_fill_allowed = self.target.disk_fill_percent / 100.0;
         let of_volumes = allowed.0 * (1.0 - self.spare);
         let need = VolumeNeed {

@@ -16,7 +16,7 @@ pub struct SizingOptions {
     pub families: Vec<String>,
     /// Only this architecture; `x86_64` when the whole catalog is searched and nothing is stated.
     pub architecture: Option<String>,
-    /// How many proposals; the cheapest and the best proven one are always among them.
+    /// How many proposals; the cheapest and the best one are always among them.
     pub most: usize,
     /// The fleet of today, to be judged and put beside a proposal.
     pub current: Vec<ClusterRequest>,

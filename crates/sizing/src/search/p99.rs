@@ -2,9 +2,9 @@
 //!
 //! The rule. A bound is checked by one of
 //! * the rate that a machine was found to carry under it or a lower bound (`rate = "find"`): for this very machine
-//!   ([`P99By::Found`]);
+//!   ([`crate::document::P99By::Found`]);
 //! * the use at which cells with a given rate, and rates that were found, kept it: for any machine that is used no more
-//!   ([`P99By::Kept`]), by the model.
+//!   ([`crate::document::P99By::Kept`]), by the model.
 //!
 //! Nothing else checks it. A closed loop waits for its answers and says nothing of an offered load. In a 1:N model a
 //! request waits no shorter than at full scale, and no longer than N times as long: what it keeps is kept, what it

@@ -9,7 +9,8 @@ use super::machines::Order;
 use super::options::CacheMachine;
 use super::question::{Search, Tier};
 use crate::document::{
-    Allowance, ChangeBecause, Doubt, FleetComparison, FleetDecision, FleetUse, Limit, Note, Obstacle, Proposal, Undecided,
+    Allowance, ChangeBecause, Doubt, FleetComparison, FleetDecision, FleetUse, Limit, Note, Obstacle, Proposal,
+    Undecided,
 };
 use crate::fleet::{FleetMachines, compare_fleets};
 
@@ -32,11 +33,7 @@ enum CachesOfToday {
 
 impl Search<'_> {
     /// The fleet of today beside the proposal that the decision speaks of.
-    pub(super) fn beside_today(
-        &self,
-        cheapest: &Proposal,
-        best: Option<&Proposal>,
-    ) -> Result<FleetComparison, String> {
+    pub(super) fn beside_today(&self, cheapest: &Proposal, best: Option<&Proposal>) -> Result<FleetComparison, String> {
         let asked = self.options.cache.as_ref().and_then(|asked| asked.current.as_ref());
         let current =
             FleetMachines { database: &self.options.current, caches: asked.map(from_ref).unwrap_or_default() };
