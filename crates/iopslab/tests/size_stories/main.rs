@@ -6,6 +6,7 @@
 mod caches;
 mod clusters;
 mod next;
+mod p99;
 mod predictions;
 #[path = "../support/mod.rs"]
 mod support;

@@ -170,8 +170,8 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
             match is_in_doubt {
                 false => format!("Change to {to}{money}{anyway}: {why}."),
                 true => format!(
-                    "What you have is not enough: {why}. Nothing proven meets the target either; {to}{money}{} would if \
-                     it holds: measure it first.",
+                    "What you have is not enough: {why}. Nothing proven meets the target either; {to}{money}{} would \
+                     if it holds: measure it first.",
                     when(!money.is_empty(), || ",".to_owned())
                 ),
             }

@@ -2,8 +2,8 @@
 
 use ::sizing::{HeldOut, Note, Remark};
 
-use super::words::{doubt, unchecked};
-use crate::figures::{given, number, several, when, whole_percent};
+use super::words::{doubt, in_model, unchecked};
+use crate::figures::{given, number, several, whole_percent};
 
 /// A note as a sentence.
 pub(super) fn note(note: &Note) -> String {
@@ -69,7 +69,7 @@ pub(super) fn note(note: &Note) -> String {
         Note::P99NotChecked { asked_ms, why, lowest_ms, used } => {
             let lowest = lowest_ms.map_or_else(String::new, |ms| format!(" (lowest p99 of all cells: {ms:.1} ms)"));
             format!(
-                "p99 <= {} ms is NOT checked: {}{lowest}. Utilisation is held at {} or less, and nothing is proven.",
+                "p99 <= {} ms is NOT checked: {}{lowest}. Utilisation is held at {} or less.",
                 given(*asked_ms),
                 unchecked(*why),
                 whole_percent(*used)
@@ -84,8 +84,8 @@ pub(super) fn note(note: &Note) -> String {
         ),
         Note::P99Carried { asked_ms, configurations, used, scale } => format!(
             "p99 <= {} ms was measured{}: of {} it is known how much they carry under it (`rate = \"find\"`), and \
-             headroom is taken from that. Of other machines no resource is used more than {}, to which the p99 was kept \
-             there.",
+             headroom is taken from that. Of other machines no resource is used more than {}, to which the p99 was \
+             kept there.",
             given(*asked_ms),
             in_model(*scale),
             configurations.join(", "),
@@ -174,13 +174,6 @@ pub(super) fn note(note: &Note) -> String {
             .to_owned()
         }
     }
-}
-
-/// Where response times are those of a model; nothing at full scale.
-fn in_model(scale: f64) -> String {
-    when(scale > 1.0, || {
-        format!(" in a model of 1:{} (where a request waits no shorter than at full scale)", given(scale))
-    })
 }
 
 /// A remark on a proposal, without a full stop.

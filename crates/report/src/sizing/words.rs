@@ -157,14 +157,22 @@ pub(super) fn standing(proposal: &Proposal) -> &'static str {
     if proposal.is_proven() { "proven" } else { proposal.label.word() }
 }
 
+/// Where response times are those of a model; nothing at full scale.
+pub(super) fn in_model(scale: f64) -> String {
+    when(scale > 1.0, || {
+        format!(" in a model of 1:{} (where a request waits no shorter than at full scale)", given(scale))
+    })
+}
+
 /// What checks the p99 of a proposal; after a sentence.
 pub(super) fn p99_checked(proposal: &Proposal, target: &Target) -> String {
     let Some((asked_ms, by)) = target.p99_ms.zip(proposal.p99_by) else { return String::new() };
     let asked_ms = given(asked_ms);
     match by {
-        P99By::Found => {
-            format!(" Its p99 <= {asked_ms} ms was measured: this machine was found to carry so much under it.")
-        }
+        P99By::Found { scale } => format!(
+            " Its p99 <= {asked_ms} ms was measured{}: this machine was found to carry so much under it.",
+            in_model(scale)
+        ),
         P99By::Kept { used } => format!(
             " Its p99 <= {asked_ms} ms is modelled: rates that were measured kept it up to {} use, and it is used no \
              more.",

@@ -98,8 +98,8 @@ pub struct EvidenceFacts {
     pub cache_request_cpu_us: Option<f64>,
     /// How well the model predicts what it has not seen.
     pub held_out: HeldOut,
-    /// The highest utilisation at which an open-loop cell, or a rate that was found, kept the p99 asked for; `None`: not
-    /// asked for or not checked.
+    /// The highest utilisation at which open-loop cells, or rates that were found, kept the p99 asked for; `None`: none
+    /// was, or nothing checks it.
     pub p99_utilisation: Option<f64>,
     /// Configurations of which it is known how much they carry under the p99 asked for, or a lower one.
     pub p99_carried: Vec<String>,
@@ -192,9 +192,10 @@ impl Proposal {
     }
 
     /// Whether it was measured that it meets the target: nothing is in doubt, this machine did as much in a trial, and,
-    /// where a p99 was asked for, under that p99.
+    /// where a p99 was asked for, under that p99 at full scale. A model keeps what full scale keeps as far as queues
+    /// decide, and the pauses of its smaller heap are others.
     pub fn is_proven(&self) -> bool {
-        let is_by_use = matches!(self.p99_by, Some(P99By::Kept { .. }));
-        self.doubts.is_empty() && self.label == Label::Measured && !is_by_use
+        let is_p99_measured = self.p99_by.is_none_or(|by| matches!(by, P99By::Found { scale } if scale <= 1.0));
+        self.doubts.is_empty() && self.label == Label::Measured && is_p99_measured
     }
 }

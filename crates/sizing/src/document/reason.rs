@@ -160,8 +160,9 @@ pub enum P99Unchecked {
 #[serde(tag = "by", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum P99By {
-    /// This very machine was found to carry so much under it, or under a lower bound (`rate = "find"`).
-    Found,
+    /// This very machine was found to carry so much under it, or under a lower bound (`rate = "find"`), in a model of
+    /// 1:`scale`.
+    Found { scale: f64 },
     /// Rates of the evidence kept it up to this use of what a machine can do, and none of its resources is used more.
     Kept { used: f64 },
 }

@@ -89,8 +89,8 @@ pub struct FleetUse {
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum FleetDecision {
-    /// It meets the target by more than its error, and nothing that is proposed is cheaper beyond rounding: the cheapest
-    /// of that is `next`.
+    /// It meets the target by more than its error, and nothing that is proposed is cheaper beyond rounding: the
+    /// cheapest of that is `next`.
     Keep { next: String, costs_more_usd_per_month: f64 },
     /// Another one is better.
     Change {
@@ -112,8 +112,8 @@ pub enum FleetDecision {
 pub enum ChangeBecause {
     /// Both meet the target; it is cheaper.
     Cheaper,
-    /// Nothing of it is in doubt, and it is cheaper; whether the fleet of today meets the target is not decided, and does
-    /// not matter.
+    /// Nothing of it is in doubt, and it is cheaper; whether the fleet of today meets the target is not decided, and
+    /// does not matter.
     CheaperAnyway { today: Undecided },
     /// The fleet of today does not meet the target: it would use more of something than it may, by more than the error,
     /// and what says so.

@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
                 let (busiest, modelled) = utilisation.busiest();
                 let used = operations / sustained.beside.replica_operations(sustained.throughput);
                 // The p99 is in the rate already.
-                (allowed, p99_by) = (self.allowed(nodes, None), Some(P99By::Found));
+                (allowed, p99_by) = (self.allowed(nodes, None), Some(P99By::Found { scale: sustained.beside.scale }));
                 // What a model of 1:N was found to carry is the least that full scale carries.
                 refused = match sustained.beside.scale > 1.0 {
                     true => ((refused.0 * used / modelled).max(allowed.0), refused.1),

@@ -1,5 +1,5 @@
-//! The search: for each machine the fewest nodes that meet the target, and the fewest of which nothing is in doubt; then
-//! the cheapest.
+//! The search: for each machine the fewest nodes that meet the target, and the fewest of which nothing is in doubt;
+//! then the cheapest.
 
 mod at_limit;
 mod caches;
