@@ -173,12 +173,13 @@ impl Doubt {
         !matches!(self, Self::P99 { .. } | Self::WithinError { .. } | Self::ErrorNotKnown)
     }
 
-    /// Whether more nodes of the same machine can take it away: they have less data each, of which more is cached.
+    /// Whether more nodes of the same machine can take it away: they do less each, and have less data, of which more is
+    /// cached.
     pub(crate) fn may_go_with_more_nodes(&self) -> bool {
         match self {
             Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed | Self::Cache { .. } => false,
-            Self::P99 { .. } | Self::ErrorNotKnown => false,
-            Self::NeverTheLimit { .. } | Self::NoDeviceReads | Self::WithinError { .. } => true,
+            Self::P99 { .. } => false,
+            Self::NeverTheLimit { .. } | Self::NoDeviceReads | Self::WithinError { .. } | Self::ErrorNotKnown => true,
             Self::CacheShare { share, measured } => *share < measured.low,
             Self::DataPerNode { bytes, measured } => *bytes > measured.high,
         }
