@@ -7,7 +7,7 @@ mod words;
 
 pub use next::{foretold, foretold_document, next, next_document};
 
-use ::sizing::{Demand, FleetComparison, LeftOut, Obstacle, Proposal, Remark, Sizing, Survive};
+use ::sizing::{Demand, FleetComparison, LeftOut, NotCandidates, Note, Obstacle, Proposal, Remark, Sizing, Survive};
 use analysis::grouped;
 use serde_json::{Value, json};
 
@@ -15,7 +15,9 @@ use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{given, number, several, when, whole_percent};
-use words::{SIMULATED, amount, because, counted, held_out, in_doubt, one_left_out, short, usd, would_decide};
+use words::{
+    SIMULATED, amount, because, counted, held_out, in_doubt, not_candidates, one_left_out, short, usd, would_decide,
+};
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
 /// they are made from.
@@ -43,7 +45,8 @@ pub fn sizing(answer: &Sizing, width: usize) -> String {
     ];
     let busiest = "Busiest: the fullest resource with all nodes up, and with a part down. Error: of what it carries.";
     let notes = answer.notes.iter().map(|note| format!("note: {}", notes::note(note)));
-    let left_out = answer.left_out.iter().map(|left| format!("left out: {}", one_left_out(left)));
+    let measured = answer.not_candidates.iter().map(not_candidates);
+    let left_out = measured.chain(answer.left_out.iter().map(one_left_out)).map(|left| format!("left out: {left}"));
     let said = simulated.into_iter().chain(decision).chain(headline(answer)).chain(with_or_without_cache(answer));
     let all = answer.proposals.iter().enumerate();
     let (sure, others): (Vec<_>, Vec<_>) = all.partition(|(_, p)| p.doubts.is_empty());
@@ -69,8 +72,9 @@ pub fn fleets(comparison: &FleetComparison, width: usize) -> String {
 }
 
 /// Why no machine is proposed: each reason with the machines that it holds for, in one line.
-pub fn left_out(all: &[LeftOut]) -> String {
-    all.iter().map(one_left_out).collect::<Vec<_>>().join("; ")
+pub fn left_out(all: &[LeftOut], measured: &[NotCandidates]) -> String {
+    let all = measured.iter().map(not_candidates).chain(all.iter().map(one_left_out));
+    all.collect::<Vec<_>>().join("; ")
 }
 
 /// The first proposal: what a zone has, and its bill.
@@ -143,10 +147,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
     let (first, less) = match answer.choice.best.as_deref().and_then(find) {
         Some(one) if one.title() == cheapest.title() => {
             // A search may be of one machine, and what has no price here may be cheap.
-            let unknown = |left: &LeftOut| {
-                matches!(left.why, Obstacle::PriceUnknown | Obstacle::DisksUnknown | Obstacle::NotMeasured)
-            };
-            let besides = when(answer.left_out.iter().any(unknown), || {
+            let besides = when(is_anything_unknown(answer), || {
                 "; what could not be judged is left out, as stands below".to_owned()
             });
             let (first, why) = best(one);
@@ -173,6 +174,20 @@ fn headline(answer: &Sizing) -> Vec<String> {
     vec![first, second]
 }
 
+/// Whether something is left out that might be cheaper, for all that is known.
+fn is_anything_unknown(answer: &Sizing) -> bool {
+    let unknown =
+        |why: &Obstacle| matches!(why, Obstacle::PriceUnknown | Obstacle::DisksUnknown | Obstacle::NotMeasured);
+    let of_evidence = |why: &Obstacle| matches!(why, Obstacle::NothingLearned | Obstacle::Rule(_)) || unknown(why);
+    let not_learned = |note: &Note| match note {
+        Note::Settings { left_out, .. } => !left_out.is_empty(),
+        other => matches!(other, Note::SeveralDataVolumes { .. } | Note::CacheTier { .. }),
+    };
+    answer.left_out.iter().any(|left| unknown(&left.why))
+        || answer.not_candidates.iter().any(|left| of_evidence(&left.why))
+        || answer.notes.iter().any(not_learned)
+}
+
 /// What lies beyond the measured range, and no further than is allowed; after a sentence.
 fn extrapolated(proposal: &Proposal) -> String {
     let of = proposal.remarks.iter().filter(|remark| matches!(remark, Remark::Extrapolated { .. }));
@@ -186,6 +201,9 @@ fn remarks(proposals: &[Proposal]) -> Vec<String> {
     let of_one = |(index, p): (usize, &Proposal)| {
         let mut of =
             vec![format!("{}, {} {}", p.label.word(), counted(p.nodes, "node", "nodes"), because(&p.nodes_because))];
+        if !p.measured_as.is_empty() {
+            of.push(format!("the machine and disks of {} in the evidence", p.measured_as.join(", ")));
+        }
         if !p.doubts.is_empty() {
             of.push(in_doubt(&p.doubts));
         }

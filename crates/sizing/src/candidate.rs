@@ -1,6 +1,6 @@
 //! What may be proposed: instance types with their own disks, or with volumes that [`catalog::made_to_measure`] makes.
 
-use catalog::{CapsError, Catalog, ClusterRequest, InstanceType, MB, MIB};
+use catalog::{CapsError, Catalog, ClusterRequest, InstanceType, MB, MIB, VolumeRequest};
 
 use super::demand::Machine;
 
@@ -28,10 +28,12 @@ pub(super) enum NodeError {
 const AT_16_KIB: usize = 1;
 const AT_256_KIB: usize = 3;
 
-/// One machine of a configuration: its volumes, or without any its local disks.
+/// One machine of a configuration: its volumes, or without any its local disks. The first volumes hold data, so many;
+/// the others its commit log.
 pub(super) fn node<'a>(
     catalog: &'a Catalog,
     request: &ClusterRequest,
+    of_data: usize,
     era: Option<&str>,
 ) -> Result<Node<'a>, NodeError> {
     let instance = catalog.instance(&request.instance).ok_or_else(|| NodeError::Instance(request.instance.clone()))?;
@@ -51,17 +53,23 @@ pub(super) fn node<'a>(
             machine: is_known.then(|| with(Machine::apart(&limits))),
         });
     }
-    let caps = catalog.caps(request, era)?;
-    let (iops, mib) = (caps.ebs[AT_16_KIB].baseline.iops, caps.ebs[AT_256_KIB].baseline.mib_per_s);
-    let gib: f64 = request.volumes.iter().map(|volume| volume.size_gib).sum();
+    let caps = |volumes: &[VolumeRequest]| {
+        let caps = catalog.caps(&ClusterRequest { volumes: volumes.to_vec(), ..request.clone() }, era)?;
+        let (iops, mib) = (caps.ebs[AT_16_KIB].baseline.iops, caps.ebs[AT_256_KIB].baseline.mib_per_s);
+        Ok::<_, CapsError>((iops, mib * MIB, caps.path.is_some()))
+    };
+    let (data, log) = request.volumes.split_at(of_data);
+    let (iops, bytes_per_s, is_known) = caps(data)?;
+    let log = if log.is_empty() { None } else { Some(caps(log)?) };
+    let gib: f64 = data.iter().map(|volume| volume.size_gib).sum();
     Ok(Node {
         instance,
         disk_bytes: gib * 1024.0 * MIB,
         iops: Some(iops),
-        mb_per_s: Some(mib * MIB / MB),
-        machine: caps
-            .path
-            .is_some()
-            .then(|| with(Machine { all_iops: iops, all_bytes_per_s: mib * MIB, ..Machine::UNLIMITED })),
+        mb_per_s: Some(bytes_per_s / MB),
+        machine: is_known.then(|| {
+            let log = log.map(|(iops, bytes_per_s, _)| (iops, bytes_per_s));
+            with(Machine { all_iops: iops, all_bytes_per_s: bytes_per_s, log, ..Machine::UNLIMITED })
+        }),
     })
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use catalog::{Basis, Catalog, ClusterRequest, Cost, CostError, CostKind, CostLine};
 
-use crate::candidate;
 use crate::document::{Fleet, FleetComparison, FleetTotals};
+use crate::market::Market;
 
 /// The machines of a fleet.
 #[derive(Debug, Clone, Copy)]
@@ -18,15 +18,10 @@ pub struct FleetMachines<'a> {
 
 impl FleetTotals {
     /// What machines of these kinds have; `usable` is the share of the disks that holds distinct data: fill / copies.
-    pub(super) fn of(
-        catalog: &Catalog,
-        requests: &[ClusterRequest],
-        usable: f64,
-        era: Option<&str>,
-    ) -> Result<Self, String> {
+    pub(super) fn of(market: &Market<'_>, requests: &[ClusterRequest], usable: f64) -> Result<Self, String> {
         let mut total = Self { iops: Some(0.0), mb_per_s: Some(0.0), network_gbps: Some(0.0), ..Self::default() };
         for request in requests {
-            let node = candidate::node(catalog, request, era).map_err(|error| error.to_string())?;
+            let node = market.node(request).map_err(|error| error.to_string())?;
             let nodes = f64::from(request.nodes);
             let add = |sum: Option<f64>, each: Option<f64>| Some(sum? + each? * nodes);
             total.nodes += request.nodes;
@@ -82,7 +77,17 @@ pub fn compare_fleets(
     basis: &Basis,
 ) -> Result<FleetComparison, String> {
     basis.check(catalog).map_err(|error| error.to_string())?;
-    let (current, proposed) = (fleet(catalog, current, usable, basis)?, fleet(catalog, proposed, usable, basis)?);
+    compare(&Market::of(catalog, basis, &[]), current, proposed, usable)
+}
+
+/// The same on a market, whose basis was checked.
+pub(super) fn compare(
+    market: &Market<'_>,
+    current: FleetMachines<'_>,
+    proposed: FleetMachines<'_>,
+    usable: f64,
+) -> Result<FleetComparison, String> {
+    let (current, proposed) = (fleet(market, current, usable)?, fleet(market, proposed, usable)?);
     let figures = |fleet: &Fleet| {
         let t = &fleet.total;
         [
@@ -110,7 +115,7 @@ pub fn compare_fleets(
         current_use: None,
         current_cache: None,
         ratios,
-        basis: basis.clone(),
+        basis: market.basis.clone(),
     })
 }
 
@@ -123,11 +128,11 @@ fn days(cost: &Cost) -> Vec<String> {
     days
 }
 
-fn fleet(catalog: &Catalog, machines: FleetMachines<'_>, usable: f64, basis: &Basis) -> Result<Fleet, String> {
+fn fleet(market: &Market<'_>, machines: FleetMachines<'_>, usable: f64) -> Result<Fleet, String> {
     let all: Vec<ClusterRequest> = machines.database.iter().chain(machines.caches).cloned().collect();
-    let total = |requests| FleetTotals::of(catalog, requests, usable, basis.price_date.as_deref());
+    let total = |requests| FleetTotals::of(market, requests, usable);
     let caches = total(machines.caches)?;
-    let cost = match catalog.total_cost(&all, basis) {
+    let cost = match market.total_cost(&all) {
         Ok(cost) => Ok(cost),
         Err(error @ CostError::Price(_)) => Err(error.to_string()),
         Err(other) => return Err(other.to_string()),

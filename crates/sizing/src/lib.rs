@@ -21,6 +21,7 @@ mod candidate;
 mod demand;
 mod document;
 mod fleet;
+mod market;
 mod observation;
 mod page_cache;
 mod search;
@@ -31,9 +32,9 @@ mod target;
 pub use document::{
     Allowance, CacheTier, ChangeBecause, Choice, Demand, Doubt, Effort, EvidenceFacts, Fleet, FleetComparison,
     FleetDecision, FleetTotals, FleetUse, Foretold, ForetoldCell, HeldOut, Label, LeadingPlace, LeftOut, Limit,
-    Measuring, NextToMeasure, NodesBecause, NotPredicted, NotPredictedBecause, Note, NothingBecause, Obstacle, P99By,
-    P99Unchecked, Predicted, Proposal, Range, Remark, Sizing, SstablesOfMix, Together, Undecided, Unmeasured,
-    Utilisation, Worth,
+    Measuring, NextToMeasure, NodesBecause, NotCandidates, NotPredicted, NotPredictedBecause, Note, NothingBecause,
+    Obstacle, P99By, P99Unchecked, Predicted, Proposal, Range, Remark, Sizing, SstablesOfMix, Together, Undecided,
+    Unmeasured, Utilisation, Worth,
 };
 pub use fleet::{FleetMachines, compare_fleets};
 pub use search::{CacheMachine, CacheOptions, SizingError, SizingOptions, foretold, left_out, next_to_measure, size};

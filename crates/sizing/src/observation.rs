@@ -140,6 +140,12 @@ pub(super) fn with_cache_tier(runs: &[RunEvidence<'_>]) -> Vec<String> {
     names_of(runs, |configuration| configuration.cache_tier.is_some())
 }
 
+/// All others of which no valid trial says what an operation costs.
+pub(super) fn without_demand(runs: &[RunEvidence<'_>], observed: &[Observation<'_>]) -> Vec<String> {
+    let is_observed = |own: &Configuration| observed.iter().any(|o| o.configuration.name == own.name);
+    names_of(runs, |own| !has_several_data_volumes(own) && own.cache_tier.is_none() && !is_observed(own))
+}
+
 /// CPU time of a request to the caches of the evidence, microseconds: the median of all valid trials with caches;
 /// `None`: no run measured one.
 pub(super) fn cache_request_cpu_us(runs: &[RunEvidence<'_>]) -> Option<f64> {

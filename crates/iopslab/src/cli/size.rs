@@ -84,23 +84,25 @@ pub struct SizeArgs {
     /// Learn only from this workload (repeatable)
     #[arg(long, value_name = "NAME")]
     workload: Vec<String>,
-    /// Only this machine: INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]... (repeatable). Default: the whole catalog, volumes
-    /// made to measure
+    /// Search only this machine: how many of it carry the target, by what the runs measured (repeatable), as
+    /// INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]... without nodes. Default: what the runs measured, and the whole catalog
+    /// with volumes made to measure
     #[arg(long, value_name = "CONFIG")]
     candidate: Vec<String>,
     /// Only this family, such as i4i (repeatable)
     #[arg(long)]
     family: Vec<String>,
-    /// Architecture to search
-    #[arg(long, default_value = "x86_64")]
-    arch: String,
+    /// Only this architecture. Default: x86_64, and whatever the runs measured
+    #[arg(long)]
+    arch: Option<String>,
     /// How many proposals; the cheapest and the best one are always shown
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     top: u16,
     /// The fleet of today: is it to be kept? (repeatable: several kinds are one fleet)
     #[arg(long, value_name = "CONFIG")]
     current: Vec<String>,
-    /// A fleet that would replace it; then no evidence is looked at (repeatable)
+    /// Only compare: a whole fleet, CONFIG*NODES, beside that of --current, by what both have and cost; no run is read
+    /// and no load is asked about (repeatable: several kinds are one fleet)
     #[arg(
         long,
         value_name = "CONFIG",
@@ -148,7 +150,7 @@ pub fn run(args: &SizeArgs, format: Format) -> Result<(), Failure> {
         workloads: known_workloads(args, &directories)?,
         candidates: requests(&catalog, &args.candidate)?,
         families: args.family.clone(),
-        architecture: Some(args.arch.clone()),
+        architecture: args.arch.clone(),
         most: args.top.into(),
         current: requests(&catalog, &args.current)?,
         cache: args.cache.options(&catalog)?,
@@ -232,8 +234,8 @@ pub(super) fn failure(error: SizingError) -> Failure {
     match error {
         SizingError::Target(_) | SizingError::Input(_) | SizingError::Distributions { .. } => Failure::input(error),
         SizingError::NoEvidence { .. } => Failure::input(error).help("see what the run holds: iopslab report RUN"),
-        SizingError::NothingFound { ref left_out } => {
-            Failure::verdict(format!("{error}: {}", ::report::left_out(left_out)))
+        SizingError::NothingFound { ref left_out, ref not_candidates } => {
+            Failure::verdict(format!("{error}: {}", ::report::left_out(left_out, not_candidates)))
         }
         SizingError::NoPrice { .. } | SizingError::ModelRefused { .. } | SizingError::P99 { .. } => {
             Failure::verdict(error)

@@ -5,6 +5,7 @@
 
 mod caches;
 mod clusters;
+mod measured;
 mod next;
 mod p99;
 mod predictions;
@@ -76,6 +77,24 @@ fn kept(lab: &Laboratory, name: &str, load: &str, truth: &str) -> String {
     let made = run(lab, name, &experiment(name, 100, &MEASURED, load, truth));
     std::fs::rename(&made, &kept).unwrap();
     kept.display().to_string()
+}
+
+/// A copy of a run, to be changed.
+fn copied(lab: &Laboratory, run: &str, name: &str) -> String {
+    let copy = lab.path().join(name).display().to_string();
+    assert!(std::process::Command::new("cp").args(["-r", run, &copy]).status().unwrap().success());
+    copy
+}
+
+/// Changes each configuration of a run's plan, by its name.
+fn replan(run: &str, change: impl Fn(&str, &mut Value)) {
+    let path = Path::new(run).join("plan.json");
+    let mut plan: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    for configuration in plan["configurations"].as_array_mut().unwrap() {
+        let name = configuration["name"].as_str().unwrap().to_owned();
+        change(&name, configuration);
+    }
+    std::fs::write(&path, plan.to_string()).unwrap();
 }
 
 /// One node without replication, everything used to the full: the answer is then a capacity.

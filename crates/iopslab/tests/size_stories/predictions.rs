@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::support::{Laboratory, one_line};
-use super::{MEASURED, MUCH_DATA, ONE_NODE, cheapest, evidence, experiment, run, size, slow};
+use super::{MEASURED, MUCH_DATA, ONE_NODE, cheapest, copied, evidence, experiment, replan, run, size, slow};
 
 #[test]
 fn a_machine_that_was_not_measured_does_what_was_predicted() {
@@ -182,20 +182,20 @@ fn a_cluster_is_evidence_for_what_a_replica_does() {
     )
     .replace(
         "[[workload]]\nname = \"read-heavy\"",
-        "nodes = 3\nconsistency = \"quorum\"\n[[workload]]\nname = \"read-heavy\"",
+        "nodes = 3\nconsistency = \"quorum\"\nprice_usd_per_month = 30\n[[workload]]\nname = \"read-heavy\"",
     );
     let cluster = run(&lab, "cluster", &text);
     let document: Value = serde_json::from_slice(&std::fs::read(format!("{cluster}/analysis.json")).unwrap()).unwrap();
     let balanced = document["cells"].as_array().unwrap().iter().find(|c| c["workload"] == "balanced").unwrap();
     let measured = balanced["throughput_ops_per_s"]["median"].as_f64().unwrap();
     assert_eq!(balanced["nodes"].as_array().unwrap().len(), 3);
-    let asked = |share: f64| {
+    let asked_of = |share: f64, search: &[&str]| {
         let throughput = format!("{:.0}", measured * share);
         let target = ["--throughput", &throughput, "--read-share", "0.5", "--data", "100GB"];
-        let shape = ["--candidate", "r4.xlarge+io1:1000GiB:8000", "--replication-factor", "3", "--zones", "3"];
         let full = ["--survive", "none", "--headroom", "0%", "--consistency", "quorum"];
-        size(&lab, &cluster, &[&target[..], &shape, &full].concat())
+        size(&lab, &cluster, &[&target[..], &full, search].concat())
     };
+    let asked = |share: f64| asked_of(share, &["--candidate", "r4.xlarge+io1:1000GiB:8000"]);
     let within = asked(0.98);
     let demand = &within["evidence"]["demand"];
     for (figure, truth) in [("read_cpu_us", 400.0), ("write_cpu_us", 250.0)] {
@@ -204,24 +204,26 @@ fn a_cluster_is_evidence_for_what_a_replica_does() {
     }
     assert_eq!(cheapest(&within)["nodes"], 3, "{within:#}");
     assert_eq!(cheapest(&asked(1.05))["nodes"], 6);
+    // Where the catalog is searched it is a candidate, and three nodes cost what the experiment states of three.
+    for (share, nodes, usd) in [(0.98, 3, 30.0), (1.05, 6, 60.0)] {
+        let answer = asked_of(share, &[]);
+        let best = cheapest(&answer);
+        assert_eq!(best["configuration"], format!("r4.xlarge+io1:1000GiB:8000+gp2:100GiB*{nodes}"), "{best}");
+        assert_eq!((&best["measured_as"], best["usd_per_month"].as_f64()), (&json!(["r4-xlarge-8000"]), Some(usd)));
+    }
 }
 
 /// A demand is of a database as it was set: what another collector or compiler costs is not mixed into it.
 #[test]
 fn nothing_is_learned_from_configurations_with_other_settings() {
     let lab = Laboratory::new();
-    let run = lab.path().join("set").display().to_string();
-    let copied = std::process::Command::new("cp").args(["-r", evidence(&lab), &run]).status();
-    assert!(copied.unwrap().success());
-    let path = Path::new(&run).join("plan.json");
+    let run = copied(&lab, evidence(&lab), "set");
     let set = |names: &[&str]| {
-        let mut plan: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        for configuration in plan["configurations"].as_array_mut().unwrap() {
-            if names.contains(&configuration["name"].as_str().unwrap()) {
+        replan(&run, |name, configuration| {
+            if names.contains(&name) {
                 configuration["settings"]["jvm"] = json!(["-Xint"]);
             }
-        }
-        std::fs::write(&path, plan.to_string()).unwrap();
+        });
     };
     let asked = ["--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
     let note = |answer: &Value| {
@@ -235,8 +237,8 @@ fn nothing_is_learned_from_configurations_with_other_settings() {
     set(&["r4-xlarge-2000"]);
     let answer = size(&lab, &run, &asked);
     assert_eq!(answer["evidence"]["cells"], 9);
-    let expected = "The answer is about a database as iopslab starts it. Nothing was learned from configurations with \
-                    other settings: r4-xlarge-2000.";
+    let expected = "The answer is about a database as iopslab starts it. Configurations with other settings are no \
+                    evidence for it, and no candidates: r4-xlarge-2000.";
     assert_eq!(note(&answer).as_deref(), Some(expected));
 
     // Where it has another version besides, the answer names the one that it is about.
@@ -250,8 +252,8 @@ fn nothing_is_learned_from_configurations_with_other_settings() {
     }
     std::fs::write(&setups, later.to_string()).unwrap();
     let of_5_0 = note(&size(&lab, &run, &asked)).unwrap();
-    let expected = "The answer is about a database of version 5.0.9 as iopslab starts it. Nothing was learned from \
-                    configurations with other settings or another version: r4-xlarge-2000.";
+    let expected = "The answer is about a database of version 5.0.9 as iopslab starts it. Configurations with \
+                    other settings or another version are no evidence for it, and no candidates: r4-xlarge-2000.";
     assert_eq!(of_5_0, expected);
     std::fs::write(&setups, as_it_was).unwrap();
 

@@ -145,7 +145,7 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
     match decision {
         FleetDecision::Keep { next, costs_more_usd_per_month: more } => {
             let other = if *next == today {
-                "it is the cheapest there is".to_owned()
+                "it is the cheapest of the search".to_owned()
             } else if *more >= 0.0 {
                 format!("{next} costs {} USD a month more", usd(*more))
             } else {
@@ -153,7 +153,7 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
             };
             format!(
                 "Keep what you have: {today} ({price}) meets the target by more than its error{use_of_today}, and \
-                 nothing else that does is cheaper: {other}."
+                 nothing else of the search that does is cheaper: {other}."
             )
         }
         FleetDecision::Change { to, is_in_doubt, because, saves_usd_per_month } => {

@@ -126,13 +126,15 @@ pub(super) fn note(note: &Note) -> String {
             match left_out.is_empty() {
                 true => about,
                 false => format!(
-                    "{about} Nothing was learned from configurations with other settings{or_version}: {}.",
+                    "{about} Configurations with other settings{or_version} are no evidence for it, and no \
+                     candidates: {}.",
                     left_out.join(", ")
                 ),
             }
         }
         Note::SeveralDataVolumes { left_out } => format!(
-            "Clusters are of nodes with one data volume each, and nothing was learned from those with several: {}.",
+            "Clusters are of nodes with one data volume each; those with several are no evidence and no \
+             candidates: {}.",
             left_out.join(", ")
         ),
         Note::CachePredicted { policy, ttl_s, cpu_us, cpu_is_measured, memory_share, item } => {
@@ -164,8 +166,8 @@ pub(super) fn note(note: &Note) -> String {
             format!("A cache of {machine} was left out, its price is not known: {why}.")
         }
         Note::CacheTier { left_out } => format!(
-            "What an operation asks of a database behind caches is no demand of an operation: nothing was learned from \
-             {}.",
+            "What an operation asks of a database behind caches is no demand of an operation: configurations with a \
+             cache_tier are no evidence but for their caches, and no candidates: {}.",
             left_out.join(", ")
         ),
         Note::TrafficBetweenZones => {

@@ -1,8 +1,8 @@
 //! Reasons and doubts in words.
 
 use ::sizing::{
-    Allowance, CacheTier, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, Obstacle, P99By, P99Unchecked,
-    Proposal, Range, Target,
+    Allowance, CacheTier, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, NotCandidates, Obstacle, P99By,
+    P99Unchecked, Proposal, Range, Target,
 };
 
 use crate::figures::{given, number, percent, several, several_of, when, whole_percent};
@@ -59,6 +59,9 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
         Obstacle::FlexCpus => "its CPUs are whole for 95 % of a day only".to_owned(),
         Obstacle::TooSmall => "less than 8 GiB of memory or 2 vCPUs".to_owned(),
         Obstacle::NoNodeLeft => "no node would be left".to_owned(),
+        Obstacle::Retired => "it is no longer sold".to_owned(),
+        Obstacle::NotAskedFor => "--family or --arch asks for others".to_owned(),
+        Obstacle::NothingLearned => "no valid trial of it says what an operation costs".to_owned(),
         Obstacle::Rule(words) => words.clone(),
     }
 }
@@ -93,6 +96,11 @@ pub(super) fn one_left_out(left: &LeftOut) -> String {
         _ => format!("such as {}", left.example),
     };
     format!("{types}, {example}: {}", obstacle(&left.why))
+}
+
+/// Configurations of the evidence that are no candidates for one reason.
+pub(super) fn not_candidates(all: &NotCandidates) -> String {
+    format!("{} of the evidence: {}", all.configurations.join(", "), obstacle(&all.why))
 }
 
 /// Why so many nodes.

@@ -18,7 +18,7 @@ pub use next::{
     NothingBecause, Predicted, Together, Unmeasured, Worth,
 };
 pub use note::{Note, Remark};
-pub use reason::{Allowance, Doubt, LeftOut, Limit, NodesBecause, Obstacle, P99By, P99Unchecked, Range};
+pub use reason::{Allowance, Doubt, LeftOut, Limit, NodesBecause, NotCandidates, Obstacle, P99By, P99Unchecked, Range};
 pub use tier::CacheTier;
 pub use today::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, FleetUse, Undecided};
 
@@ -37,6 +37,10 @@ pub struct Sizing {
     pub proposals: Vec<Proposal>,
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,
+    /// Configurations of the evidence that are no candidates of the search, by reason; those from which nothing was
+    /// learned because of caches, several data volumes, settings or version are in `notes`. Empty where candidates are
+    /// stated.
+    pub not_candidates: Vec<NotCandidates>,
     /// The fleet of today beside a proposal, and whether to keep it.
     pub comparison: Option<FleetComparison>,
     /// How money is counted.
@@ -123,6 +127,9 @@ experiment::word_enum! {
 pub struct Proposal {
     /// In the command line's form, `i4i.2xlarge*9`; of the database alone.
     pub configuration: String,
+    /// What the evidence calls a node of it: configurations that were measured on this machine with these volumes;
+    /// empty: none.
+    pub measured_as: Vec<String>,
     /// The cache before it, whose money is in the sums below; `None`: there is none.
     pub cache: Option<CacheTier>,
     /// Nodes of the database.

@@ -210,8 +210,23 @@ pub enum Obstacle {
     TooSmall,
     /// With the part down that the target allows for, no node would be left.
     NoNodeLeft,
+    /// Nobody sells it any more.
+    Retired,
+    /// Another family or architecture was asked for.
+    NotAskedFor,
+    /// No valid trial of it says what an operation costs.
+    NothingLearned,
     /// It breaks a rule of the catalog, in the catalog's words.
     Rule(String),
+}
+
+/// Configurations of the evidence that are no candidates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotCandidates {
+    /// Their names.
+    pub configurations: Vec<String>,
+    /// Why.
+    pub why: Obstacle,
 }
 
 /// Types that were not proposed.

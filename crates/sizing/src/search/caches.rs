@@ -65,7 +65,7 @@ impl<'a> Search<'a> {
         for of_one in by_machine.into_values() {
             let mut best = Best::new();
             for tier in of_one {
-                let (cheapest, _, _) = self.behind(tier).best();
+                let cheapest = self.behind(tier).best().cheapest;
                 cheapest.into_iter().for_each(|(name, proposal)| keep(&mut best, &name, proposal));
             }
             all.extend(cheapest_first(best));

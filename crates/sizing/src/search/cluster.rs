@@ -1,13 +1,13 @@
 //! A cluster of so many nodes under the target: how full it is, and whether that is too full.
 
 use catalog::{ClusterRequest, InstanceType, MIB, VolumeNeed};
-use experiment::{Configuration, VolumeKind};
 
 use super::machines::Order;
 use super::question::{CacheBudget, SAME_CACHE, SAME_MIX, Search};
-use crate::candidate::{self, NodeError};
+use crate::candidate::NodeError;
 use crate::demand::Machine;
 use crate::document::{Allowance, Label, Limit, Obstacle, P99By, Utilisation};
+use crate::market::is_order;
 use crate::observation::{Observation, Work};
 use crate::sustained::SustainedRate;
 
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
             mib_per_s: alone.device_bytes_per_s / of_volumes / MIB,
         };
         let request = order.request(need, nodes);
-        let node = candidate::node(self.catalog, &request, self.era()).map_err(|error| match error {
+        let node = self.market.node(&request).map_err(|error| match error {
             NodeError::Volume(_) if order.is_made() => Obstacle::NoVolume(self.lacks(order, need)),
             other => Obstacle::Rule(other.to_string()),
         })?;
@@ -190,7 +190,7 @@ impl<'a> Search<'a> {
     /// What no volume has enough of: the first part of a need that cannot be bought alone.
     fn lacks(&self, order: &Order<'_>, need: VolumeNeed) -> Limit {
         const NOTHING: VolumeNeed = VolumeNeed { gib: 0.0, iops: 0.0, mib_per_s: 0.0 };
-        let is_sold = |part: VolumeNeed| candidate::node(self.catalog, &order.request(part, 1), self.era()).is_ok();
+        let is_sold = |part: VolumeNeed| self.market.node(&order.request(part, 1)).is_ok();
         if !is_sold(VolumeNeed { gib: need.gib, ..NOTHING }) {
             Limit::DiskSpace
         } else if !is_sold(VolumeNeed { iops: need.iops, ..NOTHING }) {
@@ -225,16 +225,4 @@ enum Measured<'a> {
     UnderP99(&'a SustainedRate<'a>),
     /// A resource of it was at its limit.
     AtLimit(&'a Observation<'a>),
-}
-
-/// Whether a configuration is what this order buys: its data volume, then its commit log's, or the local disks for
-/// both.
-pub(super) fn is_order(configuration: &Configuration, request: &ClusterRequest) -> bool {
-    let volumes = [Some(&configuration.data_volume), configuration.commitlog_volume.as_ref()];
-    let volumes: Vec<_> = volumes.into_iter().flatten().filter(|v| v.kind != VolumeKind::Local).collect();
-    let bought: Option<Vec<_>> = volumes.iter().map(|v| v.order).collect();
-    configuration.instance.from_catalog
-        && configuration.data_volume.count == 1
-        && configuration.instance.label == request.instance
-        && bought.is_some_and(|bought| bought == request.volumes)
 }

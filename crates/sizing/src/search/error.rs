@@ -1,6 +1,6 @@
 //! Why there is no answer.
 
-use crate::document::{HeldOut, LeftOut};
+use crate::document::{HeldOut, LeftOut, NotCandidates};
 use crate::target::TargetError;
 
 /// Why there is no answer.
@@ -37,5 +37,5 @@ pub enum SizingError {
     #[error("no {purchase} price of any machine of the search is known in {region} on {day}")]
     NoPrice { purchase: String, region: String, day: String },
     #[error("no machine meets the target")]
-    NothingFound { left_out: Vec<LeftOut> },
+    NothingFound { left_out: Vec<LeftOut>, not_candidates: Vec<NotCandidates> },
 }

@@ -1,9 +1,8 @@
 //! How right the model was: configurations that a run measured, predicted from an earlier run's evidence alone.
 
 use analysis::{RunEvidence, each_once};
-use catalog::{Catalog, ClusterRequest, VolumeRequest};
+use catalog::Catalog;
 use evidence::FORMAT_VERSION;
-use experiment::{Configuration, VolumeKind};
 
 use super::error::SizingError;
 use super::learned::{learned, page_cache_bytes, parts, target};
@@ -11,6 +10,7 @@ use super::machines::Order;
 use super::options::SizingOptions;
 use super::question::{CacheBudget, Search};
 use crate::document::{Doubt, Foretold, ForetoldCell, HeldOut, Obstacle};
+use crate::market::ordered;
 use crate::observation::{Observation, observe};
 
 /// Predicts the closed-loop cells of a run whose configurations an earlier one did not measure from the evidence of
@@ -100,7 +100,7 @@ impl Earlier<'_> {
         if like.commitlog_volume.is_some() {
             return Err(rule("its commit log is on a volume of its own, and the model takes one volume"));
         }
-        let request = ordered(like).ok_or_else(|| rule("it is given by its size or its limits, not by the catalog"))?;
+        let request = ordered(like).map_err(rule)?;
         let of_cell = plan.cells.iter().find(|cell| cell.id == one.cell);
         let named = |name: &str| plan.workloads.iter().find(|workload| workload.name == name);
         let workload =
@@ -118,22 +118,11 @@ impl Earlier<'_> {
         search.cache_budget = CacheBudget::Stated(page_cache_bytes(plan, &workload.name, one.setup));
         // The CPUs of an emulated machine are in proportion to the fastest of its own experiment.
         search.cpus = (!one.setup.at.is_bought()).then_some(one.setup.cpus * one.scale);
-        let at = search.at_limit(&Order::Given(&request), request.nodes)?;
+        let at = search.at_limit(&Order::Given(&request), like.placement.nodes)?;
         Ok(Said {
             operations_per_s: at.operations_per_s / parts(workload),
             doubts: at.doubts,
             held_out: search.facts.held_out.clone(),
         })
     }
-}
-
-/// What would be ordered for a configuration with one volume; `None`: it is not of the catalog.
-fn ordered(configuration: &Configuration) -> Option<ClusterRequest> {
-    let data = &configuration.data_volume;
-    let volumes: Vec<VolumeRequest> = match data.kind {
-        VolumeKind::Local => Vec::new(),
-        _ => vec![data.order?],
-    };
-    let instance = configuration.instance.from_catalog.then(|| configuration.instance.label.clone())?;
-    Some(ClusterRequest { instance, volumes, nodes: configuration.placement.nodes })
 }

@@ -1,13 +1,16 @@
 //! The machines that are searched, and the best clusters of each.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use analysis::each_once;
 use catalog::{
     Cloud, ClusterRequest, InstanceType, Lifecycle, MADE_TO_MEASURE, VolumeNeed, VolumeType, made_to_measure,
 };
 
 use super::question::Search;
-use crate::document::{LeftOut, Obstacle, Proposal};
+use crate::document::{LeftOut, NotCandidates, Obstacle, Proposal};
+use crate::market::{MeasuredMachine, ordered};
 
 /// What is ordered of a machine.
 pub(super) enum Order<'a> {
@@ -42,13 +45,15 @@ impl Order<'_> {
     }
 }
 
-/// The best clusters, of each machine one, cheapest first.
+/// The best clusters, of each machine one, cheapest first; and what is none of them.
 #[derive(Default)]
 pub(super) struct Offers {
     /// Whatever is doubted about them.
     pub cheapest: Vec<Proposal>,
     /// Nothing of them is in doubt.
     pub best: Vec<Proposal>,
+    pub left_out: Vec<LeftOut>,
+    pub not_candidates: Vec<NotCandidates>,
 }
 
 impl Offers {
@@ -62,15 +67,61 @@ impl Offers {
 pub(super) type Best = BTreeMap<String, Proposal>;
 
 pub(super) fn keep(best: &mut Best, name: &str, proposal: Proposal) {
-    if best.get(name).is_none_or(|known| proposal.usd_per_month < known.usd_per_month) {
+    if best.get(name).is_none_or(|known| by_price(&proposal, known).is_lt()) {
         best.insert(name.to_owned(), proposal);
     }
 }
 
 pub(super) fn cheapest_first(best: Best) -> Vec<Proposal> {
     let mut all: Vec<Proposal> = best.into_values().collect();
-    all.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+    all.sort_by(by_price);
     all
+}
+
+/// The cheaper one first; of one price what is not in doubt.
+pub(super) fn by_price(one: &Proposal, other: &Proposal) -> Ordering {
+    let is_in_doubt = |proposal: &Proposal| !proposal.doubts.is_empty();
+    one.usd_per_month.total_cmp(&other.usd_per_month).then(is_in_doubt(one).cmp(&is_in_doubt(other)))
+}
+
+/// The cheapest clusters of a machine, and the cheapest of which nothing is in doubt; or why there are none.
+type Offered = Result<(Proposal, Option<Proposal>), Obstacle>;
+
+/// What a search comes to.
+#[derive(Default)]
+pub(super) struct Searched {
+    /// The cheapest of each machine.
+    pub cheapest: Best,
+    /// The cheapest of each machine of which nothing is in doubt.
+    sure: Best,
+    why_not: BTreeMap<String, Obstacle>,
+    /// Configurations of the evidence, by name.
+    not_candidates: BTreeMap<Obstacle, Vec<String>>,
+}
+
+impl Searched {
+    fn take(&mut self, name: &str, offered: Offered) -> Result<(), Obstacle> {
+        let (least, sure) = offered?;
+        keep(&mut self.cheapest, name, least);
+        if let Some(sure) = sure {
+            keep(&mut self.sure, name, sure);
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, name: &str, why: Obstacle) {
+        self.why_not.entry(name.to_owned()).or_insert(why);
+    }
+
+    fn take_or_refuse(&mut self, name: &str, offered: Offered) {
+        if let Err(why) = self.take(name, offered) {
+            self.refuse(name, why);
+        }
+    }
+
+    fn leave_out(&mut self, why: Obstacle, configurations: &[String]) {
+        self.not_candidates.entry(why).or_default().extend_from_slice(configurations);
+    }
 }
 
 /// Machines that are left out, by the reason; that of most of them first.
@@ -87,53 +138,86 @@ pub fn by_reason(all: impl IntoIterator<Item = (String, Obstacle)>) -> Vec<LeftO
 
 impl Search<'_> {
     /// Every machine of the search: its best clusters, or why there is none.
-    pub(super) fn all(&self) -> (Offers, Vec<LeftOut>) {
-        let (cheapest, best, why) = self.best();
-        let left_out = by_reason(why.into_iter().filter(|(name, _)| !cheapest.contains_key(name)));
-        let offers = Offers { cheapest: cheapest_first(cheapest), best: cheapest_first(best) };
-        (offers, left_out)
+    pub(super) fn all(&self) -> Offers {
+        let Searched { cheapest, sure, why_not, not_candidates } = self.best();
+        Offers {
+            left_out: by_reason(why_not.into_iter().filter(|(name, _)| !cheapest.contains_key(name))),
+            not_candidates: not_candidates
+                .into_iter()
+                .map(|(why, configurations)| NotCandidates { configurations: each_once(configurations), why })
+                .collect(),
+            cheapest: cheapest_first(cheapest),
+            best: cheapest_first(sure),
+        }
     }
 
-    /// The cheapest of each machine, the cheapest of each of which nothing is in doubt, and why there are no others.
-    pub(super) fn best(&self) -> (Best, Best, BTreeMap<String, Obstacle>) {
-        let (mut cheapest, mut best) = (Best::new(), Best::new());
-        let mut why: BTreeMap<String, Obstacle> = BTreeMap::new();
-        let mut order = |name: &str, order: &Order<'_>| match self.offers(order) {
-            Ok((least, sure)) => {
-                keep(&mut cheapest, name, least);
-                if let Some(sure) = sure {
-                    keep(&mut best, name, sure);
-                }
-                None
-            }
-            Err(reason) => Some(reason),
-        };
-        let mut refused = |name: &str, reason: Obstacle| {
-            why.entry(name.to_owned()).or_insert(reason);
-        };
-        if self.options.candidates.is_empty() {
-            for instance in self.catalog.instances() {
-                if let Err(reason) = self.is_searched(instance) {
-                    if let Some(reason) = reason {
-                        refused(&instance.name, reason);
-                    }
-                    continue;
-                }
-                for one in self.orders(instance) {
-                    if let Some(reason) = order(&instance.name, &one) {
-                        refused(&instance.name, reason);
+    /// The best of what is asked for: of the candidates that are stated, else of the catalog and of what was measured.
+    pub(super) fn best(&self) -> Searched {
+        let mut found = Searched::default();
+        for request in &self.options.candidates {
+            found.take_or_refuse(&request.to_string(), self.offers(&Order::Given(request)));
+        }
+        if !self.options.candidates.is_empty() {
+            return found;
+        }
+        for instance in self.catalog.instances() {
+            match self.is_searched(instance) {
+                Ok(()) => {
+                    for one in self.orders(instance) {
+                        found.take_or_refuse(&instance.name, self.offers(&one));
                     }
                 }
-            }
-        } else {
-            for request in &self.options.candidates {
-                let name = request.to_string();
-                if let Some(reason) = order(&name, &Order::Given(request)) {
-                    refused(&name, reason);
-                }
+                Err(Some(why)) => found.refuse(&instance.name, why),
+                Err(None) => {}
             }
         }
-        (cheapest, best, why)
+        for (machine, why_not) in self.of_the_evidence() {
+            let offered = why_not.map_or_else(|| self.offers(&Order::Given(&machine.request)), Err);
+            if let Err(why) = found.take(&machine.request.instance, offered) {
+                found.leave_out(why, &machine.configurations);
+            }
+        }
+        for configuration in self.observations.iter().map(|o| o.configuration) {
+            if let Err(why) = ordered(configuration) {
+                found.leave_out(Obstacle::Rule(why.to_owned()), std::slice::from_ref(&configuration.name));
+            }
+        }
+        found
+    }
+
+    /// The machines that were measured; with each why it is not searched, unless it is. None where candidates are
+    /// stated.
+    pub(super) fn of_the_evidence(&self) -> impl Iterator<Item = (&MeasuredMachine, Option<Obstacle>)> {
+        let all = self.market.measured.iter().filter(move |_| self.options.candidates.is_empty());
+        all.map(move |machine| {
+            let instance = self.catalog.instance(&machine.request.instance);
+            (machine, instance.and_then(|instance| self.why_not_searched(instance)))
+        })
+    }
+
+    /// Why a machine that was measured is not searched: it was not asked for, is not sold, or has its CPUs for a time
+    /// only, which trials are too short to show.
+    fn why_not_searched(&self, instance: &InstanceType) -> Option<Obstacle> {
+        let is_other = self.options.architecture.as_ref().is_some_and(|asked| *asked != instance.architecture);
+        if is_other || !self.is_of_family(instance) {
+            return Some(Obstacle::NotAskedFor);
+        }
+        if self.is_gone(instance) {
+            return Some(Obstacle::Retired);
+        }
+        cpus_for_a_time(instance)
+    }
+
+    /// Whether it is of a family that is searched.
+    fn is_of_family(&self, instance: &InstanceType) -> bool {
+        let families = &self.options.families;
+        families.is_empty() || families.iter().any(|family| *family == family_of(instance))
+    }
+
+    /// Whether nobody sells it any more at the prices that count, and nobody asked for its family.
+    fn is_gone(&self, instance: &InstanceType) -> bool {
+        let is_today = self.basis.price_date.is_none() && self.options.families.is_empty();
+        is_today && instance.lifecycle == Lifecycle::Retired
     }
 
     /// What may be ordered of an instance type: its local disks, and a volume of each type.
@@ -158,27 +242,30 @@ impl Search<'_> {
         if instance.cloud() != Cloud::Aws {
             return Err(None);
         }
-        let family = instance.name.split('.').next().unwrap_or_default();
-        if !self.options.families.is_empty() && !self.options.families.iter().any(|f| f == family) {
-            return Err(None);
-        }
         let architecture = self.options.architecture.as_deref().unwrap_or("x86_64");
-        if instance.architecture != architecture {
+        if !self.is_of_family(instance) || instance.architecture != architecture || self.is_gone(instance) {
             return Err(None);
         }
-        let retired = instance.lifecycle == Lifecycle::Retired && self.basis.price_date.is_none();
-        if retired && self.options.families.is_empty() {
-            return Err(None);
-        }
-        if family.len() <= 3 && family.starts_with('t') {
-            return Err(Some(Obstacle::CpuCredits));
-        }
-        if instance.is_flex() {
-            return Err(Some(Obstacle::FlexCpus));
+        if let Some(why) = cpus_for_a_time(instance) {
+            return Err(Some(why));
         }
         if instance.memory_gib < 8.0 || instance.vcpus < 2 {
             return Err(Some(Obstacle::TooSmall));
         }
         Ok(())
     }
+}
+
+/// The part of an instance type's name that `--family` names.
+fn family_of(instance: &InstanceType) -> &str {
+    instance.name.split('.').next().unwrap_or_default()
+}
+
+/// Why its CPUs are not whole all of the time.
+fn cpus_for_a_time(instance: &InstanceType) -> Option<Obstacle> {
+    let family = family_of(instance);
+    if family.len() <= 3 && family.starts_with('t') {
+        return Some(Obstacle::CpuCredits);
+    }
+    instance.is_flex().then_some(Obstacle::FlexCpus)
 }

@@ -31,10 +31,12 @@ use analysis::RunEvidence;
 use catalog::{Basis, Catalog};
 use evidence::FORMAT_VERSION;
 
-use crate::document::{Choice, Note, Proposal, Sizing};
-use crate::observation::{observe, of_one_set, with_cache_tier, with_several_data_volumes};
+use crate::document::{Choice, NotCandidates, Note, Obstacle, Proposal, Sizing};
+use crate::observation::{
+    Observation, observe, of_one_set, with_cache_tier, with_several_data_volumes, without_demand,
+};
 use crate::target::Target;
-use machines::Offers;
+use machines::{Offers, by_price};
 use question::Search;
 
 /// Proposes clusters for a target, from what runs have measured.
@@ -54,6 +56,7 @@ pub fn size(
     // Capacities of old types are those of a path of their own to EBS, so it is paid for.
     let basis = &Basis { ebs_optimised: true, ..basis.clone() };
     let observed = observe(runs, &options.workloads);
+    let not_learned = without_demand(runs, &observed);
     let has_one_version = observed.windows(2).all(|pair| pair[0].version == pair[1].version);
     let (observations, other_settings) = of_one_set(observed);
     let several = with_several_data_volumes(runs);
@@ -75,12 +78,17 @@ pub fn size(
     let mut search = Search::new(catalog, runs, &observations, target, options, basis)?;
     let held = &search.facts.held_out;
     search.spare = held.p90_error.filter(|_| held.is_accepted()).unwrap_or(0.0);
-    let (mut offers, left_out) = search.all();
+    let mut offers = search.all();
+    if options.candidates.is_empty() && !not_learned.is_empty() {
+        offers.not_candidates.push(NotCandidates { configurations: not_learned, why: Obstacle::NothingLearned });
+    }
     let of_caches = options.cache.as_ref().map(|asked| search.behind_caches(asked)).transpose()?;
     let (cached, about_caches) = of_caches.unwrap_or_default();
     offers.cheapest.extend(cached);
-    offers.cheapest.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
-    let Some(cheapest) = offers.cheapest.first() else { return Err(search.nothing(left_out)) };
+    offers.cheapest.sort_by(by_price);
+    let Some(cheapest) = offers.cheapest.first() else {
+        return Err(search.nothing(offers.left_out, offers.not_candidates));
+    };
     let best = offers.best.first();
     let comparison = (!options.current.is_empty())
         .then(|| search.beside_today(cheapest, best))
@@ -96,18 +104,9 @@ pub fn size(
     };
     let mut notes = search.notes();
     notes.extend(about_caches);
-    let settings = observations.first().map(|o| o.configuration.settings.labels());
-    let settings = settings.unwrap_or_default();
-    if !settings.is_empty() || !other_settings.is_empty() {
-        let version = observations.first().filter(|_| !has_one_version).and_then(|o| o.version);
-        notes.push(Note::Settings { version: version.map(str::to_owned), settings, left_out: other_settings });
-    }
-    if !several.is_empty() {
-        notes.push(Note::SeveralDataVolumes { left_out: several });
-    }
-    if !behind_caches.is_empty() {
-        notes.push(Note::CacheTier { left_out: behind_caches });
-    }
+    notes.extend(about_settings(&observations, other_settings, has_one_version));
+    notes.extend((!several.is_empty()).then_some(Note::SeveralDataVolumes { left_out: several }));
+    notes.extend((!behind_caches.is_empty()).then_some(Note::CacheTier { left_out: behind_caches }));
     let proposals = shown(&offers, options.most);
     let price_date = basis
         .price_date
@@ -119,11 +118,20 @@ pub fn size(
         evidence: search.facts,
         choice,
         proposals,
-        left_out,
+        left_out: offers.left_out,
+        not_candidates: offers.not_candidates,
         comparison,
         basis: Basis { price_date, ..basis.clone() },
         notes,
     })
+}
+
+/// Which settings the answer is about, and with the version if there are several; `None`: all is as iopslab starts it.
+fn about_settings(observations: &[Observation<'_>], left_out: Vec<String>, has_one_version: bool) -> Option<Note> {
+    let first = observations.first()?;
+    let settings = first.configuration.settings.labels();
+    let version = first.version.filter(|_| !has_one_version).map(str::to_owned);
+    (!settings.is_empty() || !left_out.is_empty()).then_some(Note::Settings { version, settings, left_out })
 }
 
 /// The best one, the cheapest with a cache and without, then the next cheapest machines; what is in doubt below all

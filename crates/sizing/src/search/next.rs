@@ -18,7 +18,6 @@ use evidence::FORMAT_VERSION;
 use experiment::{Configuration, Plan, memory_limit_gib};
 use workload::Distribution;
 
-use super::cluster::is_order;
 use super::error::SizingError;
 use super::lead::{Lead, lead};
 use super::learned::{cache_budget, parts, share_of_cache, target};
@@ -29,6 +28,7 @@ use super::worth::{InPlace, NOT_OFF, order_of, saves, saves_as_predicted, worth}
 use crate::document::{
     Doubt, HeldOut, NextToMeasure, NotPredicted, Note, NothingBecause, Obstacle, Predicted, Unmeasured,
 };
+use crate::market::is_order;
 use crate::target::Target;
 
 /// Proposes what to measure next, from what a run has measured. All that may be worth it are proposed, the best first;

@@ -10,11 +10,12 @@ use miss_ratio::{LONGEST_TTL_S, Policy};
 pub struct SizingOptions {
     /// Only evidence of these workloads; all when empty.
     pub workloads: Vec<String>,
-    /// Only these machines, one node each: how many it takes is what is asked. The whole catalog when empty.
+    /// Only these machines, one node each: how many it takes is what is asked. When empty the whole catalog, and the
+    /// machines that were measured.
     pub candidates: Vec<ClusterRequest>,
     /// Only these families, such as `i4i`; all when empty.
     pub families: Vec<String>,
-    /// Only this architecture; `x86_64` when the whole catalog is searched and nothing is stated.
+    /// Only this architecture; where none is stated, `x86_64` of the catalog, and all machines that were measured.
     pub architecture: Option<String>,
     /// How many proposals; the cheapest and the best one are always among them.
     pub most: usize,

@@ -16,16 +16,17 @@ impl Search<'_> {
         let cache = self.tier.map(|tier| tier.shown.clone());
         let ordered: Vec<ClusterRequest> =
             std::iter::once(&found.request).chain(self.tier.map(|tier| &tier.request)).cloned().collect();
-        let cost = self.catalog.total_cost(&ordered, self.basis).map_err(|error| match error {
+        let cost = self.market.total_cost(&ordered).map_err(|error| match error {
             CostError::Price(_) => Obstacle::PriceUnknown,
             CostError::Volume { .. } => Obstacle::NoVolume(found.tightest().0),
             other => Obstacle::Rule(other.to_string()),
         })?;
         let nodes = found.request.nodes;
-        let total = FleetTotals::of(self.catalog, std::slice::from_ref(&found.request), self.usable(), self.era())
+        let total = FleetTotals::of(&self.market, std::slice::from_ref(&found.request), self.usable())
             .map_err(Obstacle::Rule)?;
         let doubts = self.in_doubt(&found);
         let has_error = !doubts.iter().any(Doubt::is_outside);
+        let measured = self.market.measured(&found.request);
         let mut remarks = self.extrapolated(&found);
         remarks.extend(cost.notes.into_iter().map(Remark::Price));
         if found.instance.network_gbps.is_none() {
@@ -43,6 +44,7 @@ impl Search<'_> {
         };
         Ok(Proposal {
             configuration: found.request.to_string(),
+            measured_as: measured.map(|machine| machine.configurations.clone()).unwrap_or_default(),
             cache,
             nodes,
             nodes_per_zone: nodes / self.target.zones,

@@ -8,7 +8,8 @@ use workload::{Distribution, PageCache};
 use super::error::SizingError;
 use super::options::SizingOptions;
 use crate::demand::held_out;
-use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, P99Unchecked, Range};
+use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Obstacle, P99Unchecked, Range};
+use crate::market::Market;
 use crate::observation::{Observation, cache_request_cpu_us};
 use crate::page_cache;
 use crate::sustained::{SustainedRate, sustained};
@@ -59,6 +60,8 @@ pub(super) struct Search<'a> {
     pub(super) target: &'a Target,
     pub(super) options: &'a SizingOptions,
     pub(super) basis: &'a Basis,
+    /// Catalog and basis, with the machines that were measured.
+    pub(super) market: Market<'a>,
     pub(super) facts: EvidenceFacts,
     pub(super) distribution: Distribution,
     pub(super) record_bytes: f64,
@@ -121,6 +124,7 @@ impl<'a> Search<'a> {
             target,
             options,
             basis,
+            market: Market::of(catalog, basis, observations),
             facts: EvidenceFacts {
                 runs: runs.iter().map(|r| r.run.clone()).collect(),
                 is_simulated: runs.iter().any(|r| r.plan.place.is_simulated()),
@@ -197,7 +201,7 @@ impl<'a> Search<'a> {
     }
 
     /// Why nothing is proposed.
-    pub(super) fn nothing(&self, left_out: Vec<LeftOut>) -> SizingError {
+    pub(super) fn nothing(&self, left_out: Vec<LeftOut>, not_candidates: Vec<NotCandidates>) -> SizingError {
         if self.is_nothing_priced() {
             return SizingError::NoPrice {
                 purchase: self.basis.purchase.to_string(),
@@ -205,15 +209,20 @@ impl<'a> Search<'a> {
                 day: self.era().map_or_else(|| "any day".to_owned(), |day| format!("{day} or before")),
             };
         }
+        // What was measured under this target, and has no price.
+        let mut reasons = left_out.iter().map(|left| &left.why).chain(not_candidates.iter().map(|left| &left.why));
+        let is_met = reasons.any(|why| *why == Obstacle::PriceUnknown);
         let held = &self.facts.held_out;
         match (held.median_error, held.p90_error, &held.worst) {
-            (Some(median), Some(p90), Some((cell, error))) if !held.is_accepted() => SizingError::ModelRefused {
-                median_percent: median * 100.0,
-                p90_percent: p90 * 100.0,
-                p90_is: held.p90_is(),
-                worst: format!("{cell} ({:+.0} %)", error * 100.0),
-            },
-            _ => SizingError::NothingFound { left_out },
+            (Some(median), Some(p90), Some((cell, error))) if !held.is_accepted() && !is_met => {
+                SizingError::ModelRefused {
+                    median_percent: median * 100.0,
+                    p90_percent: p90 * 100.0,
+                    p90_is: held.p90_is(),
+                    worst: format!("{cell} ({:+.0} %)", error * 100.0),
+                }
+            }
+            _ => SizingError::NothingFound { left_out, not_candidates },
         }
     }
 
@@ -225,7 +234,10 @@ impl<'a> Search<'a> {
         let is_searched = |one: &&InstanceType| candidates.is_empty() && self.is_searched(one).is_ok();
         let searched = self.catalog.instances().iter().filter(is_searched).map(|one| one.name.as_str());
         let mut names = candidates.iter().map(|one| one.instance.as_str()).chain(searched).peekable();
-        names.peek().is_some() && !names.any(is_priced)
+        let mut measured = self.of_the_evidence().filter(|(_, why_not)| why_not.is_none());
+        let mut is_measured_priced =
+            || measured.any(|(machine, _)| self.market.total_cost(std::slice::from_ref(&machine.request)).is_ok());
+        names.peek().is_some() && !names.any(is_priced) && !is_measured_priced()
     }
 }
 

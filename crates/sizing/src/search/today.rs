@@ -12,7 +12,7 @@ use crate::document::{
     Allowance, ChangeBecause, Doubt, FleetComparison, FleetDecision, FleetUse, Limit, Note, Obstacle, Proposal,
     Undecided,
 };
-use crate::fleet::{FleetMachines, compare_fleets};
+use crate::fleet::{FleetMachines, compare};
 
 /// Prices that differ by no more than this share count as equal: rounded sizes of volumes make as much (practice).
 const ROUNDING: f64 = 0.01;
@@ -43,7 +43,7 @@ impl Search<'_> {
             let caches: Vec<ClusterRequest> =
                 proposal.cache.iter().map(|cache| read(&cache.configuration)).collect::<Result<_, _>>()?;
             let proposed = FleetMachines { database: from_ref(&database), caches: &caches };
-            compare_fleets(self.catalog, current, proposed, self.usable(), self.basis)
+            compare(&self.market, current, proposed, self.usable())
         };
         let mut comparison = beside(best.unwrap_or(cheapest))?;
         let only = self.only_kind();
