@@ -8,7 +8,9 @@ use workload::{Distribution, PageCache};
 use super::error::SizingError;
 use super::options::SizingOptions;
 use crate::demand::held_out;
-use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Obstacle, P99Unchecked, Range};
+use crate::document::{
+    CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Obstacle, P99Unchecked, Range,
+};
 use crate::market::Market;
 use crate::observation::{Observation, cache_request_cpu_us};
 use crate::page_cache;
