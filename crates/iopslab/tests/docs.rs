@@ -270,7 +270,7 @@ fn the_tutorial_shows_what_its_commands_print() {
     let flags = command.split_whitespace().filter(|word| *word != "\\");
     let run = lab.run_directory().display().to_string();
     let arguments: Vec<&str> = ["size", run.as_str()].into_iter().chain(flags).collect();
-    shows("size", &until(&printed(&arguments), "\nBest proven: "));
+    shows("size", &until(&printed(&arguments), "\nBest "));
 }
 
 /// What a command says about itself.

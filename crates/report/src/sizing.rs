@@ -16,7 +16,7 @@ use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
 use crate::figures::{given, number, several, when, whole_percent};
 use words::{
-    SIMULATED, amount, because, counted, doubts, held_out, not_candidates, one_left_out, short, usd, would_decide,
+    SIMULATED, amount, because, counted, held_out, in_doubt, not_candidates, one_left_out, short, usd, would_decide,
 };
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
@@ -49,10 +49,10 @@ pub fn sizing(answer: &Sizing, width: usize) -> String {
     let left_out = measured.chain(answer.left_out.iter().map(one_left_out)).map(|left| format!("left out: {left}"));
     let said = simulated.into_iter().chain(decision).chain(headline(answer)).chain(with_or_without_cache(answer));
     let all = answer.proposals.iter().enumerate();
-    let (within, outside): (Vec<_>, Vec<_>) = all.partition(|(_, p)| p.beyond_evidence.is_empty());
-    let mut ranked = Section::new("proposals", "").table(proposals(within));
-    if !outside.is_empty() {
-        ranked = ranked.paragraph("Outside the measured range, to be measured first:").table(proposals(outside));
+    let (sure, others): (Vec<_>, Vec<_>) = all.partition(|(_, p)| p.doubts.is_empty());
+    let mut ranked = Section::new("proposals", "").table(proposals(sure));
+    if !others.is_empty() {
+        ranked = ranked.paragraph("In doubt, to be measured first:").table(proposals(others));
     }
     let mut sections = vec![
         Section::new("answer", "").paragraphs(said),
@@ -114,7 +114,7 @@ fn with_or_without_cache(answer: &Sizing) -> Option<String> {
         given(with.cache.as_ref()?.nodes.into()),
         with.title(),
         usd(with.usd_per_month),
-        if with.beyond_evidence.is_empty() { "" } else { ", if it holds outside the measured range" }
+        if with.doubts.is_empty() { "" } else { ", if it holds" }
     );
     Some(match find(answer.choice.cheapest_without_cache.as_ref()) {
         Some(without) => format!(
@@ -128,40 +128,47 @@ fn with_or_without_cache(answer: &Sizing) -> Option<String> {
     })
 }
 
-/// The best proven one; what would be cheaper if the model holds outside the measured range, and the run that would
-/// tell.
+/// The best one, by more than its error; what would be cheaper if it holds, and the run that would tell.
 fn headline(answer: &Sizing) -> Vec<String> {
     let find = |name: &str| answer.proposals.iter().find(|p| p.title() == name);
     let Some(cheapest) = find(&answer.choice.cheapest) else { return Vec::new() };
     let said = |p: &Proposal| format!("{}, {} USD a month", p.title(), usd(p.usd_per_month));
-    let (first, less) = match answer.choice.best_proven.as_deref().and_then(find) {
-        Some(proven) if proven.title() == cheapest.title() => {
+    let best = |p: &Proposal| {
+        let error = p.uncertainty_percent.map_or_else(String::new, |half| format!(" (±{half:.0} %)"));
+        (
+            format!("Best {}: {}", words::standing(p), said(p)),
+            format!(
+                ". It meets the target by more than its error{error}.{}{}",
+                words::p99_checked(p, &answer.target),
+                extrapolated(p)
+            ),
+        )
+    };
+    let (first, less) = match answer.choice.best.as_deref().and_then(find) {
+        Some(one) if one.title() == cheapest.title() => {
             // A search may be of one machine, and what has no price here may be cheap.
             let besides = when(is_anything_unknown(answer), || {
                 "; what could not be judged is left out, as stands below".to_owned()
             });
-            let said = said(proven);
-            let beyond = extrapolated(proven);
-            return vec![format!(
-                "Best proven: {said}; nothing of the search is cheaper, proven or not{besides}.{beyond}"
-            )];
+            let (first, why) = best(one);
+            return vec![format!("{first}; nothing of the search is cheaper, in doubt or not{besides}{why}")];
         }
-        Some(proven) => {
-            let less = proven.usd_per_month - cheapest.usd_per_month;
-            let share = whole_percent(less / proven.usd_per_month);
-            let first = format!("Best proven: {}.{}", said(proven), extrapolated(proven));
-            (first, format!(", {} USD ({share}) less", usd(less)))
+        Some(one) => {
+            let less = one.usd_per_month - cheapest.usd_per_month;
+            let share = whole_percent(less / one.usd_per_month);
+            let (first, why) = best(one);
+            (first + &why, format!(", {} USD ({share}) less", usd(less)))
         }
         None => {
-            let none = "Best proven: none; every cluster of the search that would do lies outside the measured range.";
+            let none = "Best proven: none; something is in doubt of every cluster of the search that would do.";
             (none.to_owned(), String::new())
         }
     };
     let word = if less.is_empty() { "Cheapest" } else { "Cheaper" };
     let second = format!(
-        "{word} if it holds: {}{less}; outside the measured range: {}. Measure it: {}; then give size that run, too.",
+        "{word} if it holds: {}{less}; {}. Measure it: {}; then give size that run, too.",
         said(cheapest),
-        doubts(&cheapest.beyond_evidence),
+        in_doubt(&cheapest.doubts),
         would_decide(cheapest, &answer.target)
     );
     vec![first, second]
@@ -181,7 +188,7 @@ fn is_anything_unknown(answer: &Sizing) -> bool {
         || answer.notes.iter().any(not_learned)
 }
 
-/// What lies beyond the measured range, and no further than a proven one may; after a sentence.
+/// What lies beyond the measured range, and no further than is allowed; after a sentence.
 fn extrapolated(proposal: &Proposal) -> String {
     let of = proposal.remarks.iter().filter(|remark| matches!(remark, Remark::Extrapolated { .. }));
     let of: Vec<String> = of.map(notes::remark).collect();
@@ -197,8 +204,8 @@ fn remarks(proposals: &[Proposal]) -> Vec<String> {
         if !p.measured_as.is_empty() {
             of.push(format!("the machine and disks of {} in the evidence", p.measured_as.join(", ")));
         }
-        if !p.beyond_evidence.is_empty() {
-            of.push(format!("outside the measured range: {}", doubts(&p.beyond_evidence)));
+        if !p.doubts.is_empty() {
+            of.push(in_doubt(&p.doubts));
         }
         of.extend(p.remarks.iter().map(notes::remark));
         of.into_iter().map(move |words| (words, format!("{}.", index + 1)))

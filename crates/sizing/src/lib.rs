@@ -1,7 +1,7 @@
 //! How many nodes of what, for a target that nobody has measured: capacity planning from measured demands.
 //!
 //! ```text
-//! runs --observe--> Observation --fit--> Demand ----> utilisation law ----> the cheapest, and the best proven one
+//! runs --observe--> Observation --fit--> Demand ----> utilisation law ----> the cheapest, and the best without doubts
 //!                   a cell's figures     per operation   per node             label, uncertainty, limit, money
 //!                        |                  |
 //!                        +---- held out ----+   each configuration predicted from the others: how wrong is the model?
@@ -33,8 +33,8 @@ pub use document::{
     Allowance, CacheTier, ChangeBecause, Choice, Demand, Doubt, Effort, EvidenceFacts, Fleet, FleetComparison,
     FleetDecision, FleetTotals, FleetUse, Foretold, ForetoldCell, HeldOut, Label, LeadingPlace, LeftOut, Limit,
     Measuring, NextToMeasure, NodesBecause, NotCandidates, NotPredicted, NotPredictedBecause, Note, NothingBecause,
-    Obstacle, Predicted, Proposal, Range, Remark, Sizing, SstablesOfMix, Together, Undecided, Unmeasured, Utilisation,
-    Worth,
+    Obstacle, P99By, P99Unchecked, Predicted, Proposal, Range, Remark, Sizing, SstablesOfMix, Together, Undecided,
+    Unmeasured, Utilisation, Worth,
 };
 pub use fleet::{FleetMachines, compare_fleets};
 pub use search::{CacheMachine, CacheOptions, SizingError, SizingOptions, foretold, left_out, next_to_measure, size};

@@ -38,9 +38,9 @@ r6i.2xlarge+gp3:2TiB:6000
   iopslab size --current 'm2.4xlarge*48' --current-cache 'm2.xlarge*36' --proposed 'hi1.4xlarge*15' \
 --price-date 2012-07-19
 
-The best proven cluster comes first; what is cheaper and lies outside the measured range stands below, with \
-the run that would decide. Each figure is measured, interpolated or modelled, and each
-number of nodes says why. With --current: keep what you have, change, or not decided. Exit 3: \
+The cheapest cluster that meets the target by more than its error comes first, proven where it was measured; what is \
+cheaper and in doubt stands below, with the run that would decide. Each figure is measured, interpolated or \
+modelled, and each number of nodes says why. With --current: keep what you have, change, or not decided. Exit 3: \
 the evidence carries no answer.")]
 pub struct SizeArgs {
     /// Run directories to learn from [default: the latest of runs/]
@@ -95,7 +95,7 @@ pub struct SizeArgs {
     /// Only this architecture. Default: x86_64, and whatever the runs measured
     #[arg(long)]
     arch: Option<String>,
-    /// How many proposals; the cheapest and the best proven one are always shown
+    /// How many proposals; the cheapest and the best one are always shown
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     top: u16,
     /// The fleet of today: is it to be kept? (repeatable: several kinds are one fleet)

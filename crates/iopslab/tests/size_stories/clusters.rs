@@ -41,17 +41,22 @@ fn a_cluster_meets_the_target_with_a_part_down() {
         let lines = p["cost"].as_array().unwrap().iter().map(|l| l["usd_per_month"].as_f64().unwrap());
         assert!((lines.sum::<f64>() - p["usd_per_month"].as_f64().unwrap()).abs() < 0.01);
     }
-    // What is proven first, then what lies outside the measured range; each by price.
+    // What is not in doubt first, then what is; each by price.
     let price = |p: &Value| p["usd_per_month"].as_f64().unwrap();
-    let is_proven = |p: &&Value| p["beyond_evidence"] == json!([]);
-    let proven = proposals.iter().take_while(is_proven).count();
-    assert!(proposals.iter().skip(proven).all(|p| p["beyond_evidence"] != json!([])), "{usual:#}");
-    let (within, outside) = proposals.split_at(proven);
-    for by_price in [within, outside] {
+    let is_sure = |p: &&Value| p["doubts"] == json!([]);
+    let sure = proposals.iter().take_while(is_sure).count();
+    assert!(proposals.iter().skip(sure).all(|p| p["doubts"] != json!([])), "{usual:#}");
+    let (sure, in_doubt) = proposals.split_at(sure);
+    for by_price in [sure, in_doubt] {
         assert!(by_price.iter().map(price).is_sorted(), "{usual:#}");
     }
-    let first = within.first().map_or(&Value::Null, |p| &p["configuration"]);
-    assert_eq!(first, &usual["choice"]["best_proven"]);
+    let first = sure.first().map_or(&Value::Null, |p| &p["configuration"]);
+    assert_eq!(first, &usual["choice"]["best"]);
+    // By more than the error of what it carries.
+    for p in sure {
+        let (used, error) = (p["used"].as_f64().unwrap(), p["uncertainty_percent"].as_f64().unwrap() / 100.0);
+        assert!(used < p["allowed"].as_f64().unwrap() * (1.0 - error), "{p}");
+    }
     // More is asked for: never cheaper.
     for more in [
         &["--growth", "50%", "--years", "3"][..],
@@ -78,36 +83,39 @@ fn a_cluster_meets_the_target_with_a_part_down() {
 /// `size` once put the number of doubts before the price: it added nodes until the page cache was in the measured
 /// range, showed only that, and said nothing of it. Later it led with what nobody had measured.
 #[test]
-fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run_that_would_decide() {
+fn the_best_one_leads_and_what_would_be_cheaper_stands_below_with_the_run_that_would_decide() {
     let lab = Laboratory::new();
     let evidence = evidence(&lab);
     let answer = size(&lab, evidence, &MUCH_DATA);
-    let (proven, cheapest) = (&answer["proposals"][0], &answer["proposals"][1]);
+    let (best, cheapest) = (&answer["proposals"][0], &answer["proposals"][1]);
     let nodes = |p: &Value| p["nodes"].as_u64().unwrap();
-    println!("{} nodes, {} proven", nodes(cheapest), nodes(proven));
-    assert!(nodes(cheapest) < nodes(proven), "{answer}");
-    assert_eq!(cheapest["beyond_evidence"][0]["kind"], "cache_share", "{cheapest}");
-    assert_eq!(proven["beyond_evidence"], json!([]), "{proven}");
+    println!("{} nodes, {} not in doubt", nodes(cheapest), nodes(best));
+    assert!(nodes(cheapest) < nodes(best), "{answer}");
+    assert_eq!(cheapest["doubts"][0]["kind"], "cache_share", "{cheapest}");
+    assert_eq!((&best["doubts"], &best["label"]), (&json!([]), &json!("modelled")), "{best}");
     // It may lie beyond what was measured, up to twice as far: said of it, too.
-    let said = proven["remarks"].to_string();
+    let said = best["remarks"].to_string();
     assert!(said.contains("extrapolated within the allowed factor of 2: "), "{said}");
-    let share = proven["remarks_typed"].as_array().unwrap().iter().find_map(|remark| {
+    let share = best["remarks_typed"].as_array().unwrap().iter().find_map(|remark| {
         let value = &remark["extrapolated"]["value"];
         (value["kind"] == "cache_share").then_some(value)
     });
-    let share = share.unwrap_or_else(|| panic!("{proven}"));
+    let share = share.unwrap_or_else(|| panic!("{best}"));
     let (held, least) = (share["share"].as_f64().unwrap(), share["measured"]["low"].as_f64().unwrap());
-    assert!((least / 2.0..least).contains(&held) && share["share"] == proven["cache_share"], "{share}");
+    assert!((least / 2.0..least).contains(&held) && share["share"] == best["cache_share"], "{share}");
     assert_eq!(answer["choice"]["cheapest"], cheapest["configuration"]);
-    assert_eq!(answer["choice"]["best_proven"], proven["configuration"]);
+    assert_eq!(
+        (&answer["choice"]["best"], &answer["choice"]["best_is_proven"]),
+        (&best["configuration"], &json!(false))
+    );
     let usd = |p: &Value| p["usd_per_month"].as_f64().unwrap();
-    let proof = answer["choice"]["proof_costs_usd_per_month"].as_f64().unwrap();
-    assert!((proof - (usd(proven) - usd(cheapest))).abs() < 0.01 && proof > 0.0, "{proof}");
-    // Why so many nodes: one fewer in each zone would not do; for the proven one they would.
+    let proof = answer["choice"]["best_costs_more_usd_per_month"].as_f64().unwrap();
+    assert!((proof - (usd(best) - usd(cheapest))).abs() < 0.01 && proof > 0.0, "{proof}");
+    // Why so many nodes: one fewer in each zone would not do; for the best one they would.
     let why = &cheapest["nodes_because"];
     assert_eq!((&why["kind"], why["fewer"].as_u64()), (&json!("full"), Some(nodes(cheapest) - 3)), "{why}");
     assert!(why["used"].as_f64() > why["allowed"].as_f64(), "{why}");
-    let why = &proven["nodes_because"];
+    let why = &best["nodes_because"];
     assert_eq!((&why["kind"], why["fewer"].as_u64()), (&json!("evidence"), Some(nodes(cheapest))), "{why}");
     // One row was asked for: both are shown.
     let mut command = lab.iopslab(&[&["size", evidence], &MUCH_DATA[..], &["--top", "1"]].concat());
@@ -117,17 +125,19 @@ fn the_best_proven_one_leads_and_what_would_be_cheaper_stands_below_with_the_run
     assert!(text.starts_with("SIMULATED evidence"), "{text}");
     for part in [
         "Cheaper if it holds: r5.2xlarge+gp3:7000GiB:16000:1000*",
-        " USD a month. It is extrapolated within the allowed factor of 2: ",
+        " USD a month. It meets the target by more than its error (±",
+        " %). It is extrapolated within the allowed factor of 2: ",
         "outside the measured range: ",
         "Measure it: run one r5.2xlarge with gp3 7000 GiB",
-        "Outside the measured range, to be measured first:",
+        "In doubt, to be measured first:",
         "nodes for the evidence: ",
         "80 % reads at QUORUM (the run's level, unless --consistency states another); 3.00 TB of payload",
     ] {
         assert!(flat.contains(part), "{part}: {text}");
     }
     let lead = text.lines().nth(1).unwrap();
-    assert!(lead.starts_with("Best proven: r5.2xlarge+gp3:7000GiB:16000:1000*"), "{text}");
+    assert!(lead.starts_with("Best modelled: r5.2xlarge+gp3:7000GiB:16000:1000*"), "{text}");
+    assert!(!flat.contains("proven"), "nothing was measured: {text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     // Without a level the run's own is taken, and named.
     let own = lab.output(&[&["size", evidence], &MUCH_DATA[..6], &MUCH_DATA[8..]].concat());
@@ -149,8 +159,8 @@ fn where_nothing_is_proven_no_change_is_recommended() {
     for part in [
         "What you have is not enough: ",
         "Nothing proven meets the target either; r5.2xlarge+gp3:7000GiB:16000:1000*",
-        "would if the model holds outside the measured range",
-        ": measure it first. Best proven: none; every cluster of the search that would do lies outside",
+        "would if it holds",
+        ": measure it first. Best proven: none; something is in doubt of every cluster of the search that would do.",
         "Measure it: run one r5.2xlarge with gp3 7000 GiB",
     ] {
         assert!(flat.contains(part), "{part}: {flat}");
@@ -194,53 +204,140 @@ fn the_limit_is_what_set_the_number_of_nodes() {
     );
 }
 
+/// A machine of which `nodes` carry so much, by an estimate with this error as a share of it.
+struct Known {
+    machine: &'static str,
+    nodes: u64,
+    carries: f64,
+    error: f64,
+}
+
+impl Known {
+    fn of(lab: &Laboratory) -> Self {
+        let machine = "r5.2xlarge+gp3:4000GiB:6000";
+        let answer = size(lab, evidence(lab), &Self::target("30000", machine));
+        let best = &answer["proposals"][0];
+        assert_eq!((&best["doubts"], &best["configuration"]), (&json!([]), &answer["choice"]["best"]), "{answer:#}");
+        let figure = |name: &str| best[name].as_f64().unwrap();
+        let (nodes, error) = (best["nodes"].as_u64().unwrap(), figure("uncertainty_percent") / 100.0);
+        // One fewer in each zone would not do at any of the throughputs below.
+        assert!((3..=18).contains(&nodes) && (0.002..0.14).contains(&error), "{nodes} nodes, {error}");
+        Self { machine, nodes, carries: figure("operations_per_s"), error }
+    }
+
+    fn target<'a>(throughput: &'a str, machine: &'a str) -> [&'a str; 8] {
+        ["--throughput", throughput, "--read-share", "0.8", "--data", "1TB", "--candidate", machine]
+    }
+
+    /// The answer where it is today's fleet, and this part of what it carries is asked of it.
+    fn asked(&self, lab: &Laboratory, part: f64, format: &str) -> String {
+        let throughput = format!("{:.4}", self.carries * part);
+        let today = self.fleet(self.nodes);
+        let target = Self::target(&throughput, self.machine);
+        let command = [&["--format", format, "size", evidence(lab)], &target[..], &["--current", &today]].concat();
+        lab.exits(0, &command).stdout
+    }
+
+    fn fleet(&self, nodes: u64) -> String {
+        format!("{}*{nodes}", self.machine)
+    }
+}
+
 #[test]
 fn keep_what_you_have_is_an_answer() {
     let lab = Laboratory::new();
     let evidence = evidence(&lab);
-    let machine = "r5.2xlarge+gp3:4000GiB:6000";
-    let target = ["--throughput", "30000", "--read-share", "0.8", "--data", "1TB", "--candidate", machine];
+    let known = Known::of(&lab);
+    let throughput = format!("{:.0}", 0.85 * known.carries);
+    let target = Known::target(&throughput, known.machine);
     let beside =
         |today: &str| size(&lab, evidence, &[&target[..], &["--current", today]].concat())["comparison"].clone();
     let needed = size(&lab, evidence, &target);
-    assert_eq!(needed["choice"]["cheapest"], needed["choice"]["best_proven"], "{needed}");
-    let nodes = cheapest(&needed)["nodes"].as_u64().unwrap();
+    let enough = known.fleet(known.nodes);
+    assert_eq!((&needed["choice"]["cheapest"], &needed["choice"]["best"]), (&json!(enough), &json!(enough)));
     let needed_usd = cheapest(&needed)["usd_per_month"].as_f64().unwrap();
     // As many as it takes: nothing is cheaper.
-    let enough = format!("{machine}*{nodes}");
     let kept = beside(&enough);
     assert_eq!(kept["decision"]["verdict"], "keep", "{}", kept["decision"]);
     assert_eq!(kept["decision"]["costs_more_usd_per_month"].as_f64(), Some(0.0));
     let human = lab.output(&[&["size", evidence], &target[..], &["--current", &enough]].concat());
     let text = String::from_utf8_lossy(&human.stdout).into_owned();
     assert!(text.lines().nth(1).unwrap().starts_with("Keep what you have: "), "{text}");
-    // One candidate was searched: whether another machine is cheaper nobody asked.
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("; nothing of the search is cheaper, proven or not"), "{flat}");
+    // One candidate was searched: whether another machine is cheaper nobody asked. And nobody measured this one.
+    let flat = one_line(&text);
+    assert!(flat.contains("; nothing of the search is cheaper, in doubt or not"), "{flat}");
+    assert!(flat.contains(" meets the target by more than its error, using ") && !flat.contains("proven"), "{flat}");
     // Twice as many: half of the money.
-    let change = beside(&format!("{machine}*{}", 2 * nodes))["decision"].clone();
+    let change = beside(&known.fleet(2 * known.nodes))["decision"].clone();
     assert_eq!(
-        (&change["verdict"], &change["because"]["reason"], &change["is_proven"]),
-        (&json!("change"), &json!("cheaper"), &json!(true)),
+        (&change["verdict"], &change["because"]["reason"], &change["is_in_doubt"]),
+        (&json!("change"), &json!("cheaper"), &json!(false)),
         "{change}"
     );
     assert!((change["saves_usd_per_month"].as_f64().unwrap() - needed_usd).abs() < 0.01, "{change}");
     // Four times the throughput is more than it carries: the change costs money.
-    let mut fourfold = target;
-    fourfold[1] = "120000";
+    let fourfold = format!("{:.0}", 3.4 * known.carries);
+    let fourfold = Known::target(&fourfold, known.machine);
     let change = size(&lab, evidence, &[&fourfold[..], &["--current", &enough]].concat());
     let change = change["comparison"]["decision"].clone();
     assert_eq!((&change["verdict"], &change["because"]["reason"]), (&json!("change"), &json!("full")), "{change}");
     assert!(change["saves_usd_per_month"].as_f64().unwrap() < 0.0, "{change}");
-    // Two kinds are no one machine, and cheaper than what is proven.
+    // Two kinds are no one machine, and cheaper than what surely does.
     let few = ["--current", "r5.large+gp3:100GiB*3", "--current", "r5.xlarge+gp3:100GiB*3"];
     let mixed = size(&lab, evidence, &[&target[..], &few].concat())["comparison"]["decision"].clone();
     assert_eq!(mixed, json!({"verdict": "not_decided", "because": {"reason": "several_kinds"}}));
 }
 
-/// If today's fleet meets the target, a proven one is cheaper; if it does not, it must be changed.
+/// A fleet, and a proposal, that an estimate puts near the target was said to meet it on one side and to be near it on
+/// the other: whichever side it is on, within the error it is to be measured.
 #[test]
-fn a_fleet_of_which_little_is_known_is_changed_for_a_proven_one_that_is_cheaper() {
+fn what_lies_within_the_error_of_the_target_is_to_be_measured_on_either_side() {
+    let lab = Laboratory::new();
+    let known = Known::of(&lab);
+    let (low, high) = (1.0 - known.error, 1.0 + known.error);
+    let grown = (known.nodes + 3) as f64 / known.nodes as f64;
+    assert!(grown * low > high + 0.001, "one more in each zone does at all of them: {grown}, {}", known.error);
+    let more = known.fleet(known.nodes + 3);
+    let mine = known.fleet(known.nodes);
+    for (part, verdict, reason) in [
+        (low - 0.0005, "keep", json!(null)),
+        (low + 0.0005, "not_decided", json!("in_doubt")),
+        (1.0 - 0.0005, "not_decided", json!("in_doubt")),
+        (1.0 + 0.0005, "not_decided", json!("in_doubt")),
+        (high - 0.0005, "not_decided", json!("in_doubt")),
+        (high + 0.0005, "change", json!("full")),
+    ] {
+        let answer: Value = serde_json::from_str(&known.asked(&lab, part, "json")).unwrap();
+        let decision = &answer["comparison"]["decision"];
+        let said = (decision["verdict"].as_str().unwrap(), decision["because"]["reason"].clone());
+        assert_eq!(said, (verdict, reason), "{part}: {decision}");
+        if verdict == "not_decided" {
+            assert_eq!(decision["because"]["doubts"][0]["kind"], "within_error", "{part}: {decision}");
+        }
+        // The search: the fewest by the estimate, and the fewest that do by more than its error.
+        let (choice, best) = (&answer["choice"], if part < low { &mine } else { &more });
+        assert_eq!((&choice["best"], &choice["best_is_proven"]), (&json!(best), &json!(false)), "{part}: {choice}");
+        assert_eq!(choice["cheapest"], json!(if part < 1.0 { &mine } else { &more }), "{part}: {choice}");
+        let why = &answer["proposals"][0]["nodes_because"];
+        match (part > low, part > 1.0) {
+            (true, false) => {
+                assert_eq!((&why["kind"], &why["doubts"][0]["kind"]), (&json!("evidence"), &json!("within_error")))
+            }
+            (true, true) => assert_eq!(why["within_error_percent"].is_null(), part > high, "{part}: {why}"),
+            (false, _) => {}
+        }
+        let flat = one_line(&known.asked(&lab, part, "human"));
+        let is_named = flat.contains(", which is within the error of ");
+        assert_eq!(is_named, (low..high).contains(&part), "{part}: {flat}");
+        assert!(
+            flat.contains(&format!("Best modelled: {best}")) || flat.contains(&format!("Best interpolated: {best}"))
+        );
+    }
+}
+
+/// If today's fleet meets the target, one that surely does is cheaper; if it does not, it must be changed.
+#[test]
+fn a_fleet_of_which_little_is_known_is_changed_for_one_that_surely_does_and_is_cheaper() {
     let lab = Laboratory::new();
     let evidence = evidence(&lab);
     let machine = "r5.2xlarge+gp3:4000GiB:6000";
@@ -253,7 +350,7 @@ fn a_fleet_of_which_little_is_known_is_changed_for_a_proven_one_that_is_cheaper(
     let why = &decision["because"];
     assert_eq!(
         (&decision["verdict"], &why["reason"], &why["today"]["reason"], &decision["to"]),
-        (&json!("change"), &json!("cheaper_anyway"), &json!("beyond_evidence"), &answer["choice"]["best_proven"]),
+        (&json!("change"), &json!("cheaper_anyway"), &json!("in_doubt"), &answer["choice"]["best"]),
         "{decision}"
     );
     let saves = usd(&comparison["current"]) - usd(&comparison["proposed"]);

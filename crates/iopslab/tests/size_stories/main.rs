@@ -7,6 +7,7 @@ mod caches;
 mod clusters;
 mod measured;
 mod next;
+mod p99;
 mod predictions;
 #[path = "../support/mod.rs"]
 mod support;
@@ -119,7 +120,7 @@ const MUCH_DATA: [&str; 10] = [
     "r5.2xlarge+gp3:7000GiB:16000:1000",
 ];
 
-/// The cheapest proposal, whatever is doubted about it: one that is proven may stand before it.
+/// The cheapest proposal, whatever is doubted about it: one of which nothing is may stand before it.
 fn cheapest(answer: &Value) -> &Value {
     let mut proposals = answer["proposals"].as_array().unwrap().iter();
     proposals.find(|p| p["configuration"] == answer["choice"]["cheapest"]).unwrap()

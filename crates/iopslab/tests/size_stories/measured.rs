@@ -38,7 +38,7 @@ fn a_configuration_of_the_run_that_is_cheaper_than_all_of_the_catalog_is_what_is
     let best = cheapest(&answer);
     assert_eq!((&best["configuration"], usd(best)), (&json!(LARGE), 10.0), "{best:#}");
     assert_eq!((&best["label"], &best["measured_as"]), (&json!("measured"), &json!(["r4-2xlarge-12000"])), "{best:#}");
-    assert_eq!(answer["choice"]["best_proven"], best["configuration"]);
+    assert_eq!(answer["choice"]["best"], best["configuration"]);
     assert_eq!(best["cost"][0]["what"], format!("{LARGE}, as the experiment states it"), "{best:#}");
     // Each machine once.
     let proposals = size(&lab, &run, &target(&["--top", "1000"]))["proposals"].clone();

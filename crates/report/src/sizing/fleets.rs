@@ -1,9 +1,9 @@
 //! Two fleets beside each other, and whether to keep the one of today.
 
-use ::sizing::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, Proposal, Undecided};
+use ::sizing::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, FleetUse, Proposal, Undecided};
 
 use super::words;
-use super::words::{doubts, obstacle, usd};
+use super::words::{is_in_doubt, obstacle, usd};
 use crate::document::section::Section;
 use crate::document::table::{Rows, rows};
 use crate::figures::{given, number, when, whole_percent};
@@ -60,10 +60,8 @@ pub(super) fn section(comparison: &FleetComparison) -> Section<'_> {
         .number("proposed / today", |(_, (_, name))| comparison.ratios.get(*name).map(|ratio| format!("x {ratio:.2}")));
     let in_use = comparison.current_use.as_ref().map(|today| {
         format!(
-            "At the target the fleet of today would use {} of its {} (at most {}) and fill {} of its disks.",
-            whole_percent(today.used),
-            today.limit.words(),
-            whole_percent(today.allowed),
+            "At the target the fleet of today would use {} and fill {} of its disks.",
+            used(today),
             whole_percent(today.disk_fill)
         )
     });
@@ -137,14 +135,7 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
         .current
         .usd_per_month
         .map_or_else(|| "its price is not known".to_owned(), |price| format!("{} USD a month", usd(price)));
-    let use_of_today = comparison.current_use.as_ref().map_or_else(String::new, |u| {
-        format!(
-            ", with {} of its {} used (at most {})",
-            whole_percent(u.used),
-            u.limit.words(),
-            whole_percent(u.allowed)
-        )
-    });
+    let use_of_today = comparison.current_use.as_ref().map_or_else(String::new, |u| format!(", using {}", used(u)));
     let share = |saves: f64| {
         comparison
             .current
@@ -161,11 +152,11 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
                 format!("{next} saves {} USD a month{}, which is rounding", usd(-more), share(*more))
             };
             format!(
-                "Keep what you have: {today} ({price}) meets the target{use_of_today}, \
-                 and nothing else of the search that does is cheaper: {other}."
+                "Keep what you have: {today} ({price}) meets the target by more than its error{use_of_today}, and \
+                 nothing else of the search that does is cheaper: {other}."
             )
         }
-        FleetDecision::Change { to, is_proven, because, saves_usd_per_month } => {
+        FleetDecision::Change { to, is_in_doubt, because, saves_usd_per_month } => {
             let why = changed_because(because, &format!("{today} ({price})"), &use_of_today);
             let money = match saves_usd_per_month {
                 Some(saves) if *saves >= 0.0 => format!(", which saves {} USD a month{}", usd(*saves), share(*saves)),
@@ -176,11 +167,11 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
                 ChangeBecause::CheaperAnyway { .. } => ", whatever today's fleet can do",
                 _ => "",
             };
-            match is_proven {
-                true => format!("Change to {to}{money}{anyway}: {why}."),
-                false => format!(
+            match is_in_doubt {
+                false => format!("Change to {to}{money}{anyway}: {why}."),
+                true => format!(
                     "What you have is not enough: {why}. Nothing proven meets the target either; {to}{money}{} would \
-                     if the model holds outside the measured range: measure it first.",
+                     if it holds: measure it first.",
                     when(!money.is_empty(), || ",".to_owned())
                 ),
             }
@@ -191,10 +182,16 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
     }
 }
 
+/// `69 % of its volume IOPS (at most 70 %; what it carries is known to ±3 %)`
+fn used(u: &FleetUse) -> String {
+    let error = u.error_percent.map_or_else(String::new, |half| format!("; what it carries is known to ±{half:.0} %"));
+    format!("{} of its {} (at most {}{error})", whole_percent(u.used), u.limit.words(), whole_percent(u.allowed))
+}
+
 /// Why the fleet of today is to be changed.
 fn changed_because(because: &ChangeBecause, today: &str, use_of_today: &str) -> String {
     match because {
-        ChangeBecause::Cheaper => format!("{today} meets the target too{use_of_today}"),
+        ChangeBecause::Cheaper => format!("{today} meets the target by more than its error too{use_of_today}"),
         ChangeBecause::CheaperAnyway { today: why } => {
             format!("whether {today} meets the target is not decided ({})", undecided(why))
         }
@@ -224,26 +221,18 @@ fn undecided(why: &Undecided) -> String {
         }
         Undecided::NotKnown { why } => obstacle(why),
         Undecided::PriceUnknown => "it meets the target, but what it costs is not known".to_owned(),
-        Undecided::BeyondEvidence { doubts: all } => {
-            format!("whether it meets the target lies outside the measured range: {}", doubts(all))
-        }
+        Undecided::InDoubt { doubts: all } => format!("whether it meets the target {}", is_in_doubt(all)),
         Undecided::CacheFull { used, allowed } => format!(
             "its caches would use {} of their CPU, at most {} may be, by what a request cost caches at the load of the \
              runs; --cache-cpu-us states what it costs yours",
             whole_percent(*used),
             whole_percent(*allowed)
         ),
-        Undecided::WithinError { limit, used, allowed, error_percent } => format!(
-            "{} would be used to {:.1} %, at most {:.1} %, which is within the error of {error_percent:.0} %",
-            limit.words(),
-            used * 100.0,
-            allowed * 100.0
-        ),
-        Undecided::CheaperIsNotProven { configuration, saves_usd_per_month, doubts: all } => format!(
-            "it meets the target and nothing proven is cheaper; {configuration} would save {} USD a month, but lies \
-             outside the measured range ({}): measure it to decide",
+        Undecided::CheaperIsInDoubt { configuration, saves_usd_per_month, doubts: all } => format!(
+            "it meets the target by more than its error, and what would be cheaper is in doubt; {configuration} would \
+             save {} USD a month, but {}; measure it to decide",
             usd(*saves_usd_per_month),
-            doubts(all)
+            is_in_doubt(all)
         ),
     }
 }

@@ -2,7 +2,7 @@
 
 use ::sizing::{HeldOut, Note, Remark};
 
-use super::words::doubt;
+use super::words::{doubt, in_model, unchecked};
 use crate::figures::{given, number, several, whole_percent};
 
 /// A note as a sentence.
@@ -66,22 +66,28 @@ pub(super) fn note(note: &Note) -> String {
         Note::CacheCalibrated => "Page caches were calibrated (page_cache = \"calibrated\"): which share of its data \
             production has in memory is not in the run, so that the share of the model is taken for it."
             .to_owned(),
-        Note::P99NotChecked { asked_ms, lowest_ms, used } => {
-            let lowest = lowest_ms.map_or_else(String::new, |ms| format!(" (lowest p99 there: {ms:.1} ms)"));
+        Note::P99NotChecked { asked_ms, why, lowest_ms, used } => {
+            let lowest = lowest_ms.map_or_else(String::new, |ms| format!(" (lowest p99 of all cells: {ms:.1} ms)"));
             format!(
-                "p99 <= {} ms is NOT checked: the evidence has closed-loop cells only{lowest}, which promise nothing \
-                about an offered load; measure with `rate` to check it. Utilisation is held at {} or less.",
+                "p99 <= {} ms is NOT checked: {}{lowest}. Utilisation is held at {} or less.",
                 given(*asked_ms),
+                unchecked(*why),
                 whole_percent(*used)
             )
         }
-        Note::P99Kept { used } => format!(
-            "p99 is advisory: open-loop cells kept it up to {} utilisation, so no resource is used more.",
+        Note::P99Kept { asked_ms, used, scale } => format!(
+            "p99 <= {} ms is modelled: rates that were measured{} kept it up to {} utilisation, so no resource is used \
+             more. `rate = \"find\"` under it measures what a machine carries.",
+            given(*asked_ms),
+            in_model(*scale),
             whole_percent(*used)
         ),
-        Note::P99Carried { configurations, used } => format!(
-            "p99 was measured: of {} it is known how much they carry under it (`rate = \"find\"`), and headroom is \
-             taken from that. Of other machines no resource is used more than {}, to which the p99 was kept there.",
+        Note::P99Carried { asked_ms, configurations, used, scale } => format!(
+            "p99 <= {} ms was measured{}: of {} it is known how much they carry under it (`rate = \"find\"`), and \
+             headroom is taken from that. Of other machines no resource is used more than {}, to which the p99 was \
+             kept there.",
+            given(*asked_ms),
+            in_model(*scale),
             configurations.join(", "),
             whole_percent(*used)
         ),

@@ -1,8 +1,8 @@
 //! Reasons and doubts in words.
 
 use ::sizing::{
-    Allowance, CacheTier, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, NotCandidates, Obstacle, Proposal,
-    Range, Target,
+    Allowance, CacheTier, Doubt, HeldOut, LeftOut, Limit, MOST_NODES, NodesBecause, NotCandidates, Obstacle, P99By,
+    P99Unchecked, Proposal, Range, Target,
 };
 
 use crate::figures::{given, number, percent, several, several_of, when, whole_percent};
@@ -116,13 +116,16 @@ pub(super) fn because(why: &NodesBecause) -> String {
             whole_percent(*used),
             whole_percent(*allowed)
         ),
-        NodesBecause::Full { limit, fewer, used, allowed, allowance: what } => format!(
+        NodesBecause::Full { limit, fewer, used, allowed, allowance: what, within_error_percent: None } => format!(
             "for {}: {fewer} would use {}, at most {} {}",
             limit.words(),
             whole_percent(*used),
             whole_percent(*allowed),
             allowance(*what)
         ),
+        NodesBecause::Full { limit, fewer, used, allowed, within_error_percent: Some(error), .. } => {
+            format!("for {}: {fewer} {}", limit.words(), within_error(*limit, *used, *allowed, *error))
+        }
         NodesBecause::NotPossible { fewer, why: Obstacle::NoVolume(limit) } => {
             format!("for {0}: no volume is sold with enough {0} for {fewer}", limit.words())
         }
@@ -132,9 +135,9 @@ pub(super) fn because(why: &NodesBecause) -> String {
             usd(*usd_per_month)
         ),
         NodesBecause::Evidence { fewer, usd_per_month, doubts: all } => format!(
-            "for the evidence: {fewer} would do for {} USD a month, but lie outside the measured range ({})",
+            "for the evidence: {fewer} would do for {} USD a month if they hold ({})",
             usd(*usd_per_month),
-            doubts(all)
+            in_doubt(all)
         ),
     }
 }
@@ -144,17 +147,100 @@ pub(super) fn doubts(all: &[Doubt]) -> String {
     all.iter().map(doubt).collect::<Vec<_>>().join("; ")
 }
 
+/// All doubts, what lies outside the measured range last: `outside the measured range: 2 vCPUs, measured: 8 to 16`.
+pub(super) fn in_doubt(all: &[Doubt]) -> String {
+    let (outside, others): (Vec<Doubt>, Vec<Doubt>) = all.iter().cloned().partition(Doubt::is_outside);
+    let outside = (!outside.is_empty()).then(|| format!("outside the measured range: {}", doubts(&outside)));
+    others.iter().map(doubt).chain(outside).collect::<Vec<_>>().join("; ")
+}
+
+/// The same after a subject: `lies outside the measured range: ...`, `is in doubt: ...`.
+pub(super) fn is_in_doubt(all: &[Doubt]) -> String {
+    let verb = if all.iter().all(Doubt::is_outside) { "lies" } else { "is in doubt:" };
+    format!("{verb} {}", in_doubt(all))
+}
+
+/// What the headline calls the best one: proven, or else where its figures come from.
+pub(super) fn standing(proposal: &Proposal) -> &'static str {
+    if proposal.is_proven() { "proven" } else { proposal.label.word() }
+}
+
+/// Where response times are those of a model; nothing at full scale.
+pub(super) fn in_model(scale: f64) -> String {
+    when(scale > 1.0, || {
+        format!(" in a model of 1:{} (where a request waits no shorter than at full scale)", given(scale))
+    })
+}
+
+/// What checks the p99 of a proposal; after a sentence.
+pub(super) fn p99_checked(proposal: &Proposal, target: &Target) -> String {
+    let Some((asked_ms, by)) = target.p99_ms.zip(proposal.p99_by) else { return String::new() };
+    let asked_ms = given(asked_ms);
+    match by {
+        P99By::Found { scale } => format!(
+            " Its p99 <= {asked_ms} ms was measured{}: this machine was found to carry so much under it.",
+            in_model(scale)
+        ),
+        P99By::Kept { used } => format!(
+            " Its p99 <= {asked_ms} ms is modelled: rates that were measured kept it up to {} use, and it is used no \
+             more.",
+            whole_percent(used)
+        ),
+    }
+}
+
 /// The run that would decide whether a cluster does what is said of it: one of its nodes with what it would hold and
-/// do.
+/// do, at rates under the p99 where one is asked for.
 pub(super) fn would_decide(proposal: &Proposal, target: &Target) -> String {
+    let load = target.p99_ms.map_or_else(
+        || "loaded up to its limit".to_owned(),
+        |ms| format!("at rates that are found (rate = \"find\") under p99_ms = {} in [objective]", given(ms)),
+    );
     format!(
-        "run one {} with {}, {} reads, and {} of data, of which its page cache holds {:.1} %, loaded up to its limit",
+        "run one {} with {}, {} reads, and {} of data, of which its page cache holds {:.1} %, {load}",
         proposal.instance,
         proposal.storage,
         whole_percent(target.read_share),
         amount(proposal.data_bytes_per_node),
         proposal.cache_share * 100.0
     )
+}
+
+/// `would use 69.2 % of its CPU, at most 70.0 %, which is within the error of 5.0 %`
+fn within_error(limit: Limit, used: f64, allowed: f64, error_percent: f64) -> String {
+    format!(
+        "would use {:.1} % of {}, at most {:.1} %, which is within the error of {error_percent:.1} %",
+        used * 100.0,
+        limit.words(),
+        allowed * 100.0
+    )
+}
+
+/// Why nothing checks a p99, and what would.
+pub(super) fn unchecked(why: P99Unchecked) -> String {
+    match why {
+        P99Unchecked::NoRate => {
+            "the evidence has closed-loop cells only, which promise nothing about an offered load; measure with `rate`"
+                .to_owned()
+        }
+        P99Unchecked::InModel { scale } => format!(
+            "no rate kept it in a model of 1:{}, where a request takes up to so many times as long; measure lower \
+             rates, or at scale = 1",
+            given(scale)
+        ),
+        P99Unchecked::Contradicted { failed, kept } => format!(
+            "it was missed at {} use and kept at {}, so that more than the rate decides it; measure with more \
+             repetitions",
+            whole_percent(failed),
+            whole_percent(kept)
+        ),
+        P99Unchecked::AboveKept { used, kept } => format!(
+            "{} would be used, rates that were measured kept it up to {}, and none showed that it is missed; measure \
+             higher rates",
+            whole_percent(used),
+            whole_percent(kept)
+        ),
+    }
 }
 
 pub(super) fn doubt(one: &Doubt) -> String {
@@ -182,6 +268,14 @@ pub(super) fn doubt(one: &Doubt) -> String {
                 percent(*hit_ratio),
                 half_width * 100.0
             )
+        }
+        Doubt::P99 { asked_ms, why } => format!("p99 <= {} ms is not checked: {}", given(*asked_ms), unchecked(*why)),
+        Doubt::WithinError { limit, used, allowed, error_percent } => {
+            format!("it {}", within_error(*limit, *used, *allowed, *error_percent))
+        }
+        Doubt::ErrorNotKnown => {
+            "how far off its estimate is nobody knows: no cell could be held out, or its machine was measured once"
+                .to_owned()
         }
         Doubt::CpuSpeed => "the speed of its vCPUs is not known".to_owned(),
         Doubt::Vcpus { vcpus, measured } => format!("{vcpus} vCPUs, measured: {}", span(measured, |v| v.to_string())),

@@ -18,7 +18,7 @@ pub use next::{
     NothingBecause, Predicted, Together, Unmeasured, Worth,
 };
 pub use note::{Note, Remark};
-pub use reason::{Allowance, Doubt, LeftOut, Limit, NodesBecause, NotCandidates, Obstacle, Range};
+pub use reason::{Allowance, Doubt, LeftOut, Limit, NodesBecause, NotCandidates, Obstacle, P99By, P99Unchecked, Range};
 pub use tier::CacheTier;
 pub use today::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, FleetUse, Undecided};
 
@@ -33,8 +33,7 @@ pub struct Sizing {
     pub evidence: EvidenceFacts,
     /// Which proposals stand for what.
     pub choice: Choice,
-    /// Those of which nothing lies outside the measured range, the cheapest first; below them the others, the cheapest
-    /// of these first.
+    /// Those of which nothing is in doubt, the cheapest first; below them the others, the cheapest of these first.
     pub proposals: Vec<Proposal>,
     /// What was not proposed, by reason.
     pub left_out: Vec<LeftOut>,
@@ -53,12 +52,14 @@ pub struct Sizing {
 /// The two proposals to choose from: the least money, and the least money without doubts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// The cheapest, by its [`Proposal::title`]; its doubts are its `beyond_evidence`.
+    /// The cheapest, by its [`Proposal::title`]; whether it holds its `doubts` say.
     pub cheapest: String,
-    /// The cheapest within the evidence, which may be the same; `None`: every machine lies beyond it.
-    pub best_proven: Option<String>,
-    /// What the best proven one costs more than the cheapest, USD a month.
-    pub proof_costs_usd_per_month: Option<f64>,
+    /// The cheapest of which nothing is in doubt, which may be the same; `None`: something is of every one.
+    pub best: Option<String>,
+    /// Whether that is [proven](Proposal::is_proven).
+    pub best_is_proven: bool,
+    /// What the best one costs more than the cheapest, USD a month.
+    pub best_costs_more_usd_per_month: Option<f64>,
     /// The cheapest behind a cache; `None`: no cache was asked for, or none carries its requests.
     pub cheapest_with_cache: Option<String>,
     /// The cheapest without one; `None`: no machine meets the target without.
@@ -101,8 +102,8 @@ pub struct EvidenceFacts {
     pub cache_request_cpu_us: Option<f64>,
     /// How well the model predicts what it has not seen.
     pub held_out: HeldOut,
-    /// The highest utilisation at which an open-loop cell kept the p99 asked for; `None`: not asked for or not
-    /// measured.
+    /// The highest utilisation at which open-loop cells, or rates that were found, kept the p99 asked for; `None`: none
+    /// was, or nothing checks it.
     pub p99_utilisation: Option<f64>,
     /// Configurations of which it is known how much they carry under the p99 asked for, or a lower one.
     pub p99_carried: Vec<String>,
@@ -148,10 +149,13 @@ pub struct Proposal {
     /// Where the capacity comes from.
     pub label: Label,
     /// Half-width of what the capacity may really be, per cent: of a measured one its 95 % interval, of others the 90th
-    /// percentile of the held-out errors. `None`: not known.
+    /// percentile of the held-out errors. `None`: not known, as of all that lies outside the measured range.
     pub uncertainty_percent: Option<f64>,
-    /// What lies outside the measured range, if anything; then the uncertainty is not known.
-    pub beyond_evidence: Vec<Doubt>,
+    /// Why it is not known whether it meets the target; empty: it meets it by more than its error, and by evidence that
+    /// carries this far.
+    pub doubts: Vec<Doubt>,
+    /// What checks the p99 that was asked for; `None`: none was asked for, or nothing checks it, which is a doubt.
+    pub p99_by: Option<P99By>,
     /// What is not known, not counted or extrapolated.
     pub remarks: Vec<Remark>,
     /// Why it has so many nodes.
@@ -192,5 +196,13 @@ impl Proposal {
             Some(cache) => format!("{} behind cache {}", self.configuration, cache.configuration),
             None => self.configuration.clone(),
         }
+    }
+
+    /// Whether it was measured that it meets the target: nothing is in doubt, this machine did as much in a trial, and,
+    /// where a p99 was asked for, under that p99 at full scale. A model keeps what full scale keeps as far as queues
+    /// decide, and the pauses of its smaller heap are others.
+    pub fn is_proven(&self) -> bool {
+        let is_p99_measured = self.p99_by.is_none_or(|by| matches!(by, P99By::Found { scale } if scale <= 1.0));
+        self.doubts.is_empty() && self.label == Label::Measured && is_p99_measured
     }
 }

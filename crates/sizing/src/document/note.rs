@@ -4,7 +4,7 @@ use analysis::Rule;
 use miss_ratio::{Item, Policy};
 use serde::{Deserialize, Serialize};
 
-use super::reason::{Doubt, Limit};
+use super::reason::{Doubt, Limit, P99Unchecked};
 
 /// What a reader must know before trusting the figures of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,20 +42,21 @@ pub enum Note {
     },
     /// The size of the page cache was chosen after what production reads.
     CacheCalibrated,
-    /// The evidence has closed-loop cells only, which promise nothing about an offered load.
+    /// The p99 that was asked for is not checked.
     P99NotChecked {
         /// What was asked for, milliseconds.
         asked_ms: f64,
-        /// The lowest p99 of the closed-loop cells, milliseconds; `None`: none was measured.
+        why: P99Unchecked,
+        /// The lowest p99 of all cells, milliseconds; `None`: none was measured.
         lowest_ms: Option<f64>,
         /// The most of a resource that is used therefore, as a share.
         used: f64,
     },
-    /// The highest use at which open-loop cells kept the p99 asked for.
-    P99Kept { used: f64 },
+    /// The highest use, as a share, at which rates kept the p99 asked for; in a model of 1:`scale` at the most.
+    P99Kept { asked_ms: f64, used: f64, scale: f64 },
     /// What machines of these configurations were found to carry under an objective that holds the p99 asked for: the
     /// highest use, as a share, at which it is kept bounds machines that were not measured so.
-    P99Carried { configurations: Vec<String>, used: f64 },
+    P99Carried { asked_ms: f64, configurations: Vec<String>, used: f64, scale: f64 },
     /// No cell could be held out, so that the model's error is not known.
     NothingHeldOut,
     /// The model fails its held-out test; only measured machines are proposed.

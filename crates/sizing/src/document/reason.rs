@@ -91,16 +91,20 @@ pub enum NodesBecause {
         /// The most that may be used then.
         allowed: f64,
         allowance: Allowance,
+        /// The error, per cent, where they lie within it: then they may not be too full. `None`: they lie beyond it, or
+        /// it is not known.
+        within_error_percent: Option<f64>,
     },
     /// So many fewer nodes cannot be.
     NotPossible { fewer: u32, why: Obstacle },
     /// So many fewer nodes would do, but cost more: their volumes would cost more than nodes.
     Price { fewer: u32, usd_per_month: f64 },
-    /// So many fewer nodes, the cheapest such cluster, would do, but lie outside the measured range.
+    /// So many fewer nodes, the cheapest such cluster, would do, but something of them is in doubt.
     Evidence { fewer: u32, usd_per_month: f64, doubts: Vec<Doubt> },
 }
 
-/// What lies outside the measured range.
+/// Why a cluster is not known to meet the target: what lies outside the measured range, and what the evidence leaves
+/// open within it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what these fields are")]
@@ -128,14 +132,54 @@ pub enum Doubt {
         /// Whether runs measured what a request costs its CPUs; else that is as it was stated.
         cpu_is_measured: bool,
     },
+    /// The p99 that was asked for is not checked.
+    P99 { asked_ms: f64, why: P99Unchecked },
+    /// How full it would be lies within the error of what it may be, on either side.
+    WithinError { limit: Limit, used: f64, allowed: f64, error_percent: f64 },
+    /// Its estimate has no error: no cell could be held out, or its machine was measured once.
+    ErrorNotKnown,
+}
+
+/// Why nothing checks a p99 that was asked for. Uses are shares of what a machine can do.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "because", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
+pub enum P99Unchecked {
+    /// The evidence has closed-loop cells only, which say nothing about an offered load.
+    NoRate,
+    /// It is that of a 1:`scale` model, which did not keep it, and by less than shows that full scale does not.
+    InModel { scale: f64 },
+    /// Cells missed it at a lower use than others kept it at.
+    Contradicted { failed: f64, kept: f64 },
+    /// The cluster would be used more than it was kept at, and at no such use was it shown to be missed.
+    AboveKept { used: f64, kept: f64 },
+}
+
+/// What checks a p99 that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these fields are")]
+pub enum P99By {
+    /// This very machine was found to carry so much under it, or under a lower bound (`rate = "find"`), in a model of
+    /// 1:`scale`.
+    Found { scale: f64 },
+    /// Rates of the evidence kept it up to this use of what a machine can do, and none of its resources is used more.
+    Kept { used: f64 },
 }
 
 impl Doubt {
-    /// Whether more nodes of the same machine can take it away: they have less data each, of which more is cached.
+    /// Whether it says that something lies outside the measured range, so that no error is claimed.
+    pub fn is_outside(&self) -> bool {
+        !matches!(self, Self::P99 { .. } | Self::WithinError { .. } | Self::ErrorNotKnown)
+    }
+
+    /// Whether more nodes of the same machine can take it away: they do less each, and have less data, of which more is
+    /// cached.
     pub(crate) fn may_go_with_more_nodes(&self) -> bool {
         match self {
             Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed | Self::Cache { .. } => false,
-            Self::NeverTheLimit { .. } | Self::NoDeviceReads => true,
+            Self::P99 { .. } => false,
+            Self::NeverTheLimit { .. } | Self::NoDeviceReads | Self::WithinError { .. } | Self::ErrorNotKnown => true,
             Self::CacheShare { share, measured } => *share < measured.low,
             Self::DataPerNode { bytes, measured } => *bytes > measured.high,
         }

@@ -78,6 +78,8 @@ pub struct FleetUse {
     pub used: f64,
     /// The most that may be in use, so that the target is met with a part down too.
     pub allowed: f64,
+    /// Half-width of what its capacity may really be, per cent; `None`: not known.
+    pub error_percent: Option<f64>,
     /// Share of its disks that the data fills at the end; above 1 they do not hold it.
     pub disk_fill: f64,
 }
@@ -87,18 +89,19 @@ pub struct FleetUse {
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum FleetDecision {
-    /// It meets the target, and nothing that is proposed is cheaper beyond rounding: the cheapest of that is `next`.
+    /// It meets the target by more than its error, and nothing that is proposed is cheaper beyond rounding: the
+    /// cheapest of that is `next`.
     Keep { next: String, costs_more_usd_per_month: f64 },
     /// Another one is better.
     Change {
         to: String,
-        /// Whether it lies within the evidence.
-        is_proven: bool,
+        /// Whether something of it is in doubt.
+        is_in_doubt: bool,
         because: ChangeBecause,
         /// What it saves, USD a month; negative: costs more. `None` where today's price is not known.
         saves_usd_per_month: Option<f64>,
     },
-    /// The evidence does not say, and no proven proposal is cheaper.
+    /// The evidence does not say, and no proposal of which nothing is in doubt is cheaper.
     NotDecided { because: Undecided },
 }
 
@@ -109,9 +112,11 @@ pub enum FleetDecision {
 pub enum ChangeBecause {
     /// Both meet the target; it is cheaper.
     Cheaper,
-    /// It is proven and cheaper; whether the fleet of today meets the target is not decided, and does not matter.
+    /// Nothing of it is in doubt, and it is cheaper; whether the fleet of today meets the target is not decided, and
+    /// does not matter.
     CheaperAnyway { today: Undecided },
-    /// The fleet of today does not meet the target: it would use more of something than it may, and what says so.
+    /// The fleet of today does not meet the target: it would use more of something than it may, by more than the error,
+    /// and what says so.
     Full { limit: Limit, used: f64, allowed: f64, allowance: Allowance },
     /// The caches before it do not carry their requests: they would use more of something than they may.
     CacheFull { limit: Limit, used: f64, allowed: f64 },
@@ -130,12 +135,10 @@ pub enum Undecided {
     NotKnown { why: Obstacle },
     /// It meets the target, by the figures; its price is not known.
     PriceUnknown,
-    /// Its machines lie outside the measured range.
-    BeyondEvidence { doubts: Vec<Doubt> },
+    /// Whether it meets the target is in doubt.
+    InDoubt { doubts: Vec<Doubt> },
     /// The CPUs of the caches before it are too full by what a request cost them in runs, at the load of those.
     CacheFull { used: f64, allowed: f64 },
-    /// It misses the target by less than the error of the figure.
-    WithinError { limit: Limit, used: f64, allowed: f64, error_percent: f64 },
-    /// It meets the target, and all that would be cheaper lies outside the measured range.
-    CheaperIsNotProven { configuration: String, saves_usd_per_month: f64, doubts: Vec<Doubt> },
+    /// It meets the target, and something of all that would be cheaper is in doubt.
+    CheaperIsInDoubt { configuration: String, saves_usd_per_month: f64, doubts: Vec<Doubt> },
 }

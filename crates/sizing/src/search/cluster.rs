@@ -6,7 +6,7 @@ use super::machines::Order;
 use super::question::{CacheBudget, SAME_CACHE, SAME_MIX, Search};
 use crate::candidate::NodeError;
 use crate::demand::Machine;
-use crate::document::{Allowance, Label, Limit, Obstacle, Utilisation};
+use crate::document::{Allowance, Label, Limit, Obstacle, P99By, Utilisation};
 use crate::market::is_order;
 use crate::observation::{Observation, Work};
 use crate::sustained::SustainedRate;
@@ -35,6 +35,11 @@ pub(super) struct Found<'a> {
     /// ... and how full it may be.
     pub allowed: f64,
     pub allowance: Allowance,
+    /// Above this use it is shown not to meet the target, and by what: as much, or more where a p99 was not shown to be
+    /// missed at all uses at which it was not shown to be kept.
+    pub refused: (f64, Allowance),
+    /// What checks the p99 that was asked for.
+    pub p99_by: Option<P99By>,
     /// Share of its disks that the data fills, and may fill.
     pub disk_fill: f64,
     pub disk_fill_allowed: f64,
@@ -109,12 +114,16 @@ impl<'a> Search<'a> {
         }
         let loaded = self.loaded(instance.memory_gib, nodes);
         let alone = self.facts.demand.utilisation(&Machine::UNLIMITED, &loaded.work);
-        let (allowed, allowance) = self.allowed(nodes, self.most_for_p99);
+        let mut allowed = self.allowed(nodes, self.p99.as_ref().map(|p99| p99.most));
+        let mut refused = self.allowed(nodes, self.p99.as_ref().and_then(|p99| p99.missed));
+        let mut p99_by =
+            self.p99.as_ref().filter(|p99| p99.unchecked.is_none()).map(|p99| P99By::Kept { used: p99.most });
         let disk_fill_allowed = self.target.disk_fill_percent / 100.0;
+        let of_volumes = allowed.0 * (1.0 - self.spare);
         let need = VolumeNeed {
             gib: loaded.data_bytes / disk_fill_allowed / 1024.0 / MIB,
-            iops: alone.device_iops / allowed,
-            mib_per_s: alone.device_bytes_per_s / allowed / MIB,
+            iops: alone.device_iops / of_volumes,
+            mib_per_s: alone.device_bytes_per_s / of_volumes / MIB,
         };
         let request = order.request(need, nodes);
         let node = self.market.node(&request).map_err(|error| match error {
@@ -129,20 +138,21 @@ impl<'a> Search<'a> {
         machine.cpus = self.cpus.unwrap_or_else(|| machine.cpus * self.cpus_worth(name).unwrap_or(1.0));
         let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
         let operations = loaded.work.reads + loaded.work.writes;
-        let mut allowed = (allowed, allowance);
         // What was measured read all of its keys, and none behind a cache.
         let measured = self.measured(&request, &loaded).filter(|_| self.tier.is_none());
         let (busiest, used, label, half_width) = match measured {
             Some(Measured::UnderP99(sustained)) => {
-                // The p99 is in the rate already.
-                allowed = self.allowed(nodes, None);
                 let half = (sustained.high - sustained.low) / 2.0 / sustained.throughput;
-                (
-                    utilisation.busiest().0,
-                    operations / sustained.beside.replica_operations(sustained.throughput),
-                    Label::Measured,
-                    Some(half.max(LEAST_HALF_WIDTH)),
-                )
+                let (busiest, modelled) = utilisation.busiest();
+                let used = operations / sustained.beside.replica_operations(sustained.throughput);
+                // The p99 is in the rate already.
+                (allowed, p99_by) = (self.allowed(nodes, None), Some(P99By::Found { scale: sustained.beside.scale }));
+                // What a model of 1:N was found to carry is the least that full scale carries.
+                refused = match sustained.beside.scale > 1.0 {
+                    true => ((refused.0 * used / modelled).max(allowed.0), refused.1),
+                    false => allowed,
+                };
+                (busiest, used, Label::Measured, Some(half.max(LEAST_HALF_WIDTH)))
             }
             Some(Measured::AtLimit(observation)) => (
                 observation.bounded_by().first().copied().unwrap_or(Limit::Cpu),
@@ -168,6 +178,8 @@ impl<'a> Search<'a> {
             used,
             allowed: allowed.0,
             allowance: allowed.1,
+            refused,
+            p99_by,
             disk_fill,
             disk_fill_allowed,
             label,

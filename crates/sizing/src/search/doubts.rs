@@ -96,6 +96,19 @@ impl Search<'_> {
         doubts
     }
 
+    /// All that is in doubt of a cluster at the target: what lies outside the measured range, its p99 where nothing
+    /// checks it, and whether its estimate tells it from one that misses the target.
+    pub(super) fn in_doubt(&self, found: &Found<'_>) -> Vec<Doubt> {
+        let mut doubts = self.doubts(found);
+        // What lies outside has no error to be within.
+        if doubts.is_empty() {
+            doubts.extend(found.open(self.target.p99_ms));
+        }
+        let unchecked = self.p99.as_ref().and_then(|p99| p99.unchecked).filter(|_| found.p99_by.is_none());
+        doubts.extend(self.target.p99_ms.zip(unchecked).map(|(asked_ms, why)| Doubt::P99 { asked_ms, why }));
+        doubts
+    }
+
     /// What lies outside the measured range, but not far enough to be a doubt: nothing of a measured cluster, and
     /// nothing that counts as the same.
     pub(super) fn extrapolated(&self, found: &Found<'_>) -> Vec<Remark> {

@@ -50,8 +50,8 @@ impl Order<'_> {
 pub(super) struct Offers {
     /// Whatever is doubted about them.
     pub cheapest: Vec<Proposal>,
-    /// Nothing of them lies outside the measured range.
-    pub proven: Vec<Proposal>,
+    /// Nothing of them is in doubt.
+    pub best: Vec<Proposal>,
     pub left_out: Vec<LeftOut>,
     pub not_candidates: Vec<NotCandidates>,
 }
@@ -78,14 +78,13 @@ pub(super) fn cheapest_first(best: Best) -> Vec<Proposal> {
     all
 }
 
-/// The cheaper one first; of one price what lies within the measured range.
+/// The cheaper one first; of one price what is not in doubt.
 pub(super) fn by_price(one: &Proposal, other: &Proposal) -> Ordering {
-    let is_beyond = |proposal: &Proposal| !proposal.beyond_evidence.is_empty();
-    one.usd_per_month.total_cmp(&other.usd_per_month).then(is_beyond(one).cmp(&is_beyond(other)))
+    let is_in_doubt = |proposal: &Proposal| !proposal.doubts.is_empty();
+    one.usd_per_month.total_cmp(&other.usd_per_month).then(is_in_doubt(one).cmp(&is_in_doubt(other)))
 }
 
-/// The cheapest clusters of a machine, and the cheapest of which nothing lies outside the measured range; or why there
-/// are none.
+/// The cheapest clusters of a machine, and the cheapest of which nothing is in doubt; or why there are none.
 type Offered = Result<(Proposal, Option<Proposal>), Obstacle>;
 
 /// What a search comes to.
@@ -93,8 +92,8 @@ type Offered = Result<(Proposal, Option<Proposal>), Obstacle>;
 pub(super) struct Searched {
     /// The cheapest of each machine.
     pub cheapest: Best,
-    /// The cheapest of each machine of which nothing lies outside the measured range.
-    proven: Best,
+    /// The cheapest of each machine of which nothing is in doubt.
+    sure: Best,
     why_not: BTreeMap<String, Obstacle>,
     /// Configurations of the evidence, by name.
     not_candidates: BTreeMap<Obstacle, Vec<String>>,
@@ -105,7 +104,7 @@ impl Searched {
         let (least, sure) = offered?;
         keep(&mut self.cheapest, name, least);
         if let Some(sure) = sure {
-            keep(&mut self.proven, name, sure);
+            keep(&mut self.sure, name, sure);
         }
         Ok(())
     }
@@ -140,7 +139,7 @@ pub fn by_reason(all: impl IntoIterator<Item = (String, Obstacle)>) -> Vec<LeftO
 impl Search<'_> {
     /// Every machine of the search: its best clusters, or why there is none.
     pub(super) fn all(&self) -> Offers {
-        let Searched { cheapest, proven, why_not, not_candidates } = self.best();
+        let Searched { cheapest, sure, why_not, not_candidates } = self.best();
         Offers {
             left_out: by_reason(why_not.into_iter().filter(|(name, _)| !cheapest.contains_key(name))),
             not_candidates: not_candidates
@@ -148,7 +147,7 @@ impl Search<'_> {
                 .map(|(why, configurations)| NotCandidates { configurations: each_once(configurations), why })
                 .collect(),
             cheapest: cheapest_first(cheapest),
-            proven: cheapest_first(proven),
+            best: cheapest_first(sure),
         }
     }
 

@@ -1,5 +1,5 @@
-//! The search: for each machine the fewest nodes that meet the target, and the fewest that the evidence carries; then
-//! the cheapest.
+//! The search: for each machine the fewest nodes that meet the target, and the fewest of which nothing is in doubt;
+//! then the cheapest.
 
 mod at_limit;
 mod caches;
@@ -17,6 +17,7 @@ mod options;
 mod p99;
 mod proposal;
 mod question;
+mod standing;
 mod today;
 mod worth;
 
@@ -74,7 +75,9 @@ pub fn size(
             behind_caches.join(", ")
         )));
     }
-    let search = Search::new(catalog, runs, &observations, target, options, basis)?;
+    let mut search = Search::new(catalog, runs, &observations, target, options, basis)?;
+    let held = &search.facts.held_out;
+    search.spare = held.p90_error.filter(|_| held.is_accepted()).unwrap_or(0.0);
     let mut offers = search.all();
     if options.candidates.is_empty() && !not_learned.is_empty() {
         offers.not_candidates.push(NotCandidates { configurations: not_learned, why: Obstacle::NothingLearned });
@@ -86,15 +89,16 @@ pub fn size(
     let Some(cheapest) = offers.cheapest.first() else {
         return Err(search.nothing(offers.left_out, offers.not_candidates));
     };
-    let proven = offers.proven.first();
+    let best = offers.best.first();
     let comparison = (!options.current.is_empty())
-        .then(|| search.beside_today(cheapest, proven))
+        .then(|| search.beside_today(cheapest, best))
         .transpose()
         .map_err(SizingError::Input)?;
     let choice = Choice {
         cheapest: cheapest.title(),
-        best_proven: proven.map(Proposal::title),
-        proof_costs_usd_per_month: proven.map(|p| p.usd_per_month - cheapest.usd_per_month),
+        best: best.map(Proposal::title),
+        best_is_proven: best.is_some_and(Proposal::is_proven),
+        best_costs_more_usd_per_month: best.map(|p| p.usd_per_month - cheapest.usd_per_month),
         cheapest_with_cache: offers.first(true).map(Proposal::title),
         cheapest_without_cache: offers.first(false).map(Proposal::title),
     };
@@ -130,10 +134,10 @@ fn about_settings(observations: &[Observation<'_>], left_out: Vec<String>, has_o
     (!settings.is_empty() || !left_out.is_empty()).then_some(Note::Settings { version, settings, left_out })
 }
 
-/// The best proven one, the cheapest with a cache and without, then the next cheapest machines; what lies outside the
-/// measured range below all others. The cheapest is always among them.
+/// The best one, the cheapest with a cache and without, then the next cheapest machines; what is in doubt below all
+/// others. The cheapest is always among them.
 fn shown(offers: &Offers, most: usize) -> Vec<Proposal> {
-    let always = [offers.cheapest.first(), offers.proven.first(), offers.first(true), offers.first(false)];
+    let always = [offers.cheapest.first(), offers.best.first(), offers.first(true), offers.first(false)];
     let always: Vec<&Proposal> = always.into_iter().flatten().collect();
     let mut shown: Vec<Proposal> = Vec::new();
     for (index, proposal) in always.iter().copied().chain(&offers.cheapest).enumerate() {
@@ -142,6 +146,6 @@ fn shown(offers: &Offers, most: usize) -> Vec<Proposal> {
             shown.push(proposal.clone());
         }
     }
-    shown.sort_by_key(|p| !p.beyond_evidence.is_empty());
+    shown.sort_by_key(|p| !p.doubts.is_empty());
     shown
 }

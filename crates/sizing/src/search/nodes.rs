@@ -1,5 +1,5 @@
-//! How many nodes: the fewest that meet the target, a few more where they pay for themselves, and the fewest that the
-//! evidence carries.
+//! How many nodes: the fewest that meet the target, a few more where they pay for themselves, and the fewest of which
+//! nothing is in doubt.
 
 use super::cluster::Found;
 use super::machines::Order;
@@ -20,7 +20,7 @@ const MOST_FOR_PROOF: u32 = 20;
 type PerZone = u32;
 
 impl Search<'_> {
-    /// The cheapest cluster of a machine, and the cheapest of which nothing lies outside the measured range.
+    /// The cheapest cluster of a machine, and the cheapest of which nothing is in doubt.
     pub(super) fn offers(&self, order: &Order<'_>) -> Result<(Proposal, Option<Proposal>), Obstacle> {
         let zones = self.target.zones;
         let alone = self.target.nodes_down(zones) >= zones;
@@ -29,12 +29,12 @@ impl Search<'_> {
         let fewest = self.fewest(order, least, most)?;
         let larger = || fewest..=most.min(fewest + LARGER_CLUSTERS);
         let cheapest = self.cheapest_of(order, least, larger())?;
-        let proven = if cheapest.beyond_evidence.is_empty() {
+        let best = if cheapest.doubts.is_empty() {
             Some(cheapest.clone())
         } else {
-            self.fewest_proven(order, fewest).and_then(|first| self.cheapest_proven(order, least, fewest, first))
+            self.fewest_sure(order, fewest).and_then(|first| self.cheapest_sure(order, least, fewest, first))
         };
-        Ok((cheapest, proven))
+        Ok((cheapest, best))
     }
 
     /// What keeps a cluster within [`MOST_NODES`].
@@ -71,16 +71,15 @@ impl Search<'_> {
         Ok(first(low, high, |per_zone| self.meets(order, per_zone).is_ok()))
     }
 
-    /// The fewest nodes of a zone, from `from` on, that meet the target and of which nothing lies outside the measured
-    /// range.
-    fn fewest_proven(&self, order: &Order<'_>, from: PerZone) -> Option<PerZone> {
-        let is_proven = |per_zone| self.meets(order, per_zone).is_ok_and(|found| self.doubts(&found).is_empty());
+    /// The fewest nodes of a zone, from `from` on, that meet the target and of which nothing is in doubt.
+    fn fewest_sure(&self, order: &Order<'_>, from: PerZone) -> Option<PerZone> {
+        let is_sure = |per_zone| self.meets(order, per_zone).is_ok_and(|found| self.in_doubt(&found).is_empty());
         let mut low = from;
         for per_zone in growing(from, self.most_per_zone()) {
             let found = self.meets(order, per_zone).ok()?;
-            let doubts = self.doubts(&found);
+            let doubts = self.in_doubt(&found);
             if doubts.is_empty() {
-                return Some(first(low, per_zone, is_proven));
+                return Some(first(low, per_zone, is_sure));
             }
             if !doubts.iter().all(|doubt| doubt.may_go_with_more_nodes()) {
                 return None;
@@ -91,7 +90,7 @@ impl Search<'_> {
     }
 
     /// The cheapest cluster without doubts; `fewest` meet the target, `first` are the fewest without doubts.
-    fn cheapest_proven(&self, order: &Order<'_>, least: PerZone, fewest: PerZone, first: PerZone) -> Option<Proposal> {
+    fn cheapest_sure(&self, order: &Order<'_>, least: PerZone, fewest: PerZone, first: PerZone) -> Option<Proposal> {
         let priced = |per_zone, because| {
             let found = self.meets(order, per_zone)?;
             self.priced(found, because)
@@ -104,14 +103,14 @@ impl Search<'_> {
             NodesBecause::Evidence {
                 fewer: of_fewest.nodes,
                 usd_per_month: of_fewest.usd_per_month,
-                doubts: of_fewest.beyond_evidence,
+                doubts: of_fewest.doubts,
             }
         };
         let mut best: Option<Proposal> = None;
         for per_zone in first..=self.most_per_zone().min(first + LARGER_CLUSTERS) {
             let Ok(proposal) = priced(per_zone, because.clone()) else { continue };
             let is_cheaper = best.as_ref().is_none_or(|b| proposal.usd_per_month < b.usd_per_month);
-            if proposal.beyond_evidence.is_empty() && is_cheaper {
+            if proposal.doubts.is_empty() && is_cheaper {
                 best = Some(proposal);
             }
         }
@@ -158,7 +157,9 @@ impl Search<'_> {
         match self.cluster(order, fewer) {
             Ok(found) => {
                 let (limit, used, allowed, allowance) = found.tightest();
-                NodesBecause::Full { limit, fewer, used, allowed, allowance }
+                let has_error = limit != Limit::DiskSpace && self.doubts(&found).is_empty();
+                let within_error_percent = found.within_error_percent().filter(|_| has_error);
+                NodesBecause::Full { limit, fewer, used, allowed, allowance, within_error_percent }
             }
             Err(why) => NodesBecause::NotPossible { fewer, why },
         }

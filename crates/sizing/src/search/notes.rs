@@ -32,7 +32,7 @@ impl Search<'_> {
         }
         let models = models.into_iter().map(str::to_owned).collect();
         notes.push(Note::Cpu { models, by_speed: self.facts.cpu_unit.is_some() });
-        let most_for_p99 = self.most_for_p99.unwrap_or(f64::INFINITY);
+        let most_for_p99 = self.p99.as_ref().map_or(f64::INFINITY, |p99| p99.most);
         let busiest_when_down = self.target.busiest_when_down().min(most_for_p99);
         if busiest_when_down > CREDIBLE {
             notes.push(Note::BeyondCredible { used: busiest_when_down, credible: CREDIBLE });
@@ -72,20 +72,20 @@ impl Search<'_> {
     }
 
     fn about_p99(&self) -> Option<Note> {
-        if let (Some(used), [_, ..]) = (self.facts.p99_utilisation, &self.facts.p99_carried[..]) {
+        let (asked_ms, p99) = self.target.p99_ms.zip(self.p99.as_ref())?;
+        let used = p99.most;
+        let Some(why) = p99.unchecked else {
             let configurations = self.facts.p99_carried.clone();
-            return Some(Note::P99Carried { configurations, used });
-        }
-        if let Some(used) = self.facts.p99_utilisation {
-            return Some(Note::P99Kept { used });
-        }
-        let asked_ms = self.target.p99_ms?;
+            let open = self.observations.iter().filter(|o| o.is_open_loop);
+            let scale = open.map(|o| o.scale).fold(1.0, f64::max);
+            return Some(match configurations.is_empty() {
+                true => Note::P99Kept { asked_ms, used, scale },
+                false => Note::P99Carried { asked_ms, configurations, used, scale },
+            });
+        };
         let measured = self.observations.iter().filter_map(|o| o.p99_us);
-        Some(Note::P99NotChecked {
-            asked_ms,
-            lowest_ms: measured.min_by(f64::total_cmp).map(|us| us / 1e3),
-            used: self.most_for_p99.unwrap_or(CREDIBLE).min(self.target.busiest()),
-        })
+        let lowest_ms = measured.min_by(f64::total_cmp).map(|us| us / 1e3);
+        Some(Note::P99NotChecked { asked_ms, why, lowest_ms, used: used.min(self.target.busiest()) })
     }
 
     fn about_the_model(&self) -> Vec<Note> {

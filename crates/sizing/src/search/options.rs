@@ -17,7 +17,7 @@ pub struct SizingOptions {
     pub families: Vec<String>,
     /// Only this architecture; where none is stated, `x86_64` of the catalog, and all machines that were measured.
     pub architecture: Option<String>,
-    /// How many proposals; the cheapest and the best proven one are always among them.
+    /// How many proposals; the cheapest and the best one are always among them.
     pub most: usize,
     /// The fleet of today, to be judged and put beside a proposal.
     pub current: Vec<ClusterRequest>,

@@ -4,7 +4,7 @@ use catalog::{ClusterRequest, CostError, VolumeRequest};
 
 use super::cluster::Found;
 use super::question::Search;
-use crate::document::{FleetTotals, Limit, NodesBecause, Obstacle, Proposal, Remark};
+use crate::document::{Doubt, FleetTotals, Limit, NodesBecause, Obstacle, Proposal, Remark};
 
 /// Where copies and zones set the number of nodes and nothing is as full as this share of what it may be, nothing else
 /// is a limit.
@@ -24,8 +24,9 @@ impl Search<'_> {
         let nodes = found.request.nodes;
         let total = FleetTotals::of(&self.market, std::slice::from_ref(&found.request), self.usable())
             .map_err(Obstacle::Rule)?;
+        let doubts = self.in_doubt(&found);
+        let has_error = !doubts.iter().any(Doubt::is_outside);
         let measured = self.market.measured(&found.request);
-        let beyond_evidence = self.doubts(&found);
         let mut remarks = self.extrapolated(&found);
         remarks.extend(cost.notes.into_iter().map(Remark::Price));
         if found.instance.network_gbps.is_none() {
@@ -53,8 +54,9 @@ impl Search<'_> {
             usd_per_hour: cost.usd_per_hour,
             cost: cost.lines,
             label: found.label,
-            uncertainty_percent: found.half_width.filter(|_| beyond_evidence.is_empty()).map(|half| half * 100.0),
-            beyond_evidence,
+            uncertainty_percent: found.half_width.filter(|_| has_error).map(|half| half * 100.0),
+            doubts,
+            p99_by: found.p99_by,
             remarks,
             limit: limit(&found, &because),
             nodes_because: because,

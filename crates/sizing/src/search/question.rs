@@ -8,7 +8,9 @@ use workload::{Distribution, PageCache};
 use super::error::SizingError;
 use super::options::SizingOptions;
 use crate::demand::held_out;
-use crate::document::{CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Obstacle, Range};
+use crate::document::{
+    CacheTier, Demand, EvidenceFacts, HeldOut, LeftOut, NotCandidates, Obstacle, P99Unchecked, Range,
+};
 use crate::market::Market;
 use crate::observation::{Observation, cache_request_cpu_us};
 use crate::page_cache;
@@ -39,6 +41,18 @@ pub(super) struct Tier {
     pub target: Target,
 }
 
+/// What the evidence says of a p99 that is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct HeldP99 {
+    /// The most of each resource that may be used: it was kept up to there. Where nothing checks it: up to where
+    /// response times are credible.
+    pub most: f64,
+    /// The least use at which it is shown to be missed; `None`: at none.
+    pub missed: Option<f64>,
+    /// Why nothing checks it; `None`: it is checked.
+    pub unchecked: Option<P99Unchecked>,
+}
+
 /// What is asked for, and what the evidence says about it.
 #[derive(Clone)]
 pub(super) struct Search<'a> {
@@ -66,8 +80,10 @@ pub(super) struct Search<'a> {
     pub(super) cpus: Option<f64>,
     /// What machines were found to carry under a p99.
     pub(super) sustained: Vec<SustainedRate<'a>>,
-    /// The most of each resource that may be used so that a p99 that was asked for is kept; `None`: none was asked for.
-    pub(super) most_for_p99: Option<f64>,
+    /// How a p99 is kept that was asked for; `None`: none was.
+    pub(super) p99: Option<HeldP99>,
+    /// What volumes that are made to measure can do more than is needed by the model, as its error: a share of it.
+    pub(super) spare: f64,
     /// The cache before the database, whose part of the target is the target then.
     pub(super) tier: Option<&'a Tier>,
 }
@@ -144,7 +160,8 @@ impl<'a> Search<'a> {
                 first.product.unit_bytes_of(&first.configuration.settings),
             ),
             sustained: target.p99_ms.map_or_else(Vec::new, |_| sustained(runs, observations)),
-            most_for_p99: None,
+            p99: None,
+            spare: 0.0,
             tier: None,
         };
         search.hold_p99()?;

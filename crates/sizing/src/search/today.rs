@@ -9,7 +9,8 @@ use super::machines::Order;
 use super::options::CacheMachine;
 use super::question::{Search, Tier};
 use crate::document::{
-    Allowance, ChangeBecause, FleetComparison, FleetDecision, FleetUse, Limit, Note, Obstacle, Proposal, Undecided,
+    Allowance, ChangeBecause, Doubt, FleetComparison, FleetDecision, FleetUse, Limit, Note, Obstacle, Proposal,
+    Undecided,
 };
 use crate::fleet::{FleetMachines, compare};
 
@@ -32,11 +33,7 @@ enum CachesOfToday {
 
 impl Search<'_> {
     /// The fleet of today beside the proposal that the decision speaks of.
-    pub(super) fn beside_today(
-        &self,
-        cheapest: &Proposal,
-        proven: Option<&Proposal>,
-    ) -> Result<FleetComparison, String> {
+    pub(super) fn beside_today(&self, cheapest: &Proposal, best: Option<&Proposal>) -> Result<FleetComparison, String> {
         let asked = self.options.cache.as_ref().and_then(|asked| asked.current.as_ref());
         let current =
             FleetMachines { database: &self.options.current, caches: asked.map(from_ref).unwrap_or_default() };
@@ -48,7 +45,7 @@ impl Search<'_> {
             let proposed = FleetMachines { database: from_ref(&database), caches: &caches };
             compare(&self.market, current, proposed, self.usable())
         };
-        let mut comparison = beside(proven.unwrap_or(cheapest))?;
+        let mut comparison = beside(best.unwrap_or(cheapest))?;
         let only = self.only_kind();
         let (today, in_use, current_cache) = match self.caches_of_today()? {
             CachesOfToday::None => (self.today(), only.and_then(|only| self.use_of(only)), None),
@@ -59,8 +56,8 @@ impl Search<'_> {
                 (today, in_use, Some(tier.shown.clone()))
             }
         };
-        let decision = decide(today, comparison.current.usd_per_month, cheapest, proven);
-        if let FleetDecision::NotDecided { because: Undecided::CheaperIsNotProven { .. } } = decision {
+        let decision = decide(today, comparison.current.usd_per_month, cheapest, best);
+        if let FleetDecision::NotDecided { because: Undecided::CheaperIsInDoubt { .. } } = decision {
             comparison = beside(cheapest)?;
         }
         comparison.decision = Some(decision);
@@ -121,43 +118,46 @@ impl Search<'_> {
                 allowance: Allowance::DiskFill,
             });
         }
-        let doubts = self.doubts(&found);
-        if !doubts.is_empty() {
-            return Today::Unknown(Undecided::BeyondEvidence { doubts });
+        let doubts = self.in_doubt(&found);
+        if found.misses_the_target() && !doubts.iter().any(Doubt::is_outside) {
+            let Found { busiest: limit, used, refused: (allowed, allowance), .. } = found;
+            return Today::Fails(ChangeBecause::Full { limit, used, allowed, allowance });
         }
-        let Found { busiest: limit, used, allowed, allowance, half_width, .. } = found;
-        let error = half_width.unwrap_or(0.0);
-        if used <= allowed {
-            Today::Meets
-        } else if used / (1.0 + error) <= allowed {
-            Today::Unknown(Undecided::WithinError { limit, used, allowed, error_percent: error * 100.0 })
-        } else {
-            Today::Fails(ChangeBecause::Full { limit, used, allowed, allowance })
+        match doubts.is_empty() {
+            true => Today::Meets,
+            false => Today::Unknown(Undecided::InDoubt { doubts }),
         }
     }
 
     /// How full a fleet of one kind would be at the target.
     fn use_of(&self, request: &ClusterRequest) -> Option<FleetUse> {
         let found = self.cluster(&Order::Given(request), request.nodes).ok()?;
-        Some(FleetUse { limit: found.busiest, used: found.used, allowed: found.allowed, disk_fill: found.disk_fill })
+        let error = found.half_width.filter(|_| self.doubts(&found).is_empty());
+        Some(FleetUse {
+            limit: found.busiest,
+            used: found.used,
+            allowed: found.allowed,
+            error_percent: error.map(|error| error * 100.0),
+            disk_fill: found.disk_fill,
+        })
     }
 }
 
 /// What to do, by what the evidence says about the fleet of today and by money.
-fn decide(today: Today, today_usd: Option<f64>, cheapest: &Proposal, proven: Option<&Proposal>) -> FleetDecision {
-    let best = proven.unwrap_or(cheapest);
+fn decide(today: Today, today_usd: Option<f64>, cheapest: &Proposal, sure: Option<&Proposal>) -> FleetDecision {
+    let best = sure.unwrap_or(cheapest);
     let saves = |proposal: &Proposal| Some(today_usd? - proposal.usd_per_month);
     let not_decided = |because| FleetDecision::NotDecided { because };
     let change = |because| FleetDecision::Change {
         to: best.title(),
-        is_proven: proven.is_some(),
+        is_in_doubt: sure.is_none(),
         because,
         saves_usd_per_month: saves(best),
     };
     let is_cheaper =
         |proposal: &Proposal| today_usd.is_some_and(|today| today - proposal.usd_per_month > ROUNDING * today);
     match today {
-        Today::Unknown(today) if proven.is_some_and(is_cheaper) => {
+        Today::Unknown(today) if sure.is_some_and(is_cheaper) => {
             return change(ChangeBecause::CheaperAnyway { today });
         }
         Today::Unknown(why) => return not_decided(why),
@@ -165,14 +165,14 @@ fn decide(today: Today, today_usd: Option<f64>, cheapest: &Proposal, proven: Opt
         Today::Meets => {}
     }
     let Some(today) = today_usd else { return not_decided(Undecided::PriceUnknown) };
-    if proven.is_some_and(is_cheaper) {
+    if sure.is_some_and(is_cheaper) {
         return change(ChangeBecause::Cheaper);
     }
     if is_cheaper(cheapest) {
-        return not_decided(Undecided::CheaperIsNotProven {
+        return not_decided(Undecided::CheaperIsInDoubt {
             configuration: cheapest.title(),
             saves_usd_per_month: today - cheapest.usd_per_month,
-            doubts: cheapest.beyond_evidence.clone(),
+            doubts: cheapest.doubts.clone(),
         });
     }
     FleetDecision::Keep { next: best.title(), costs_more_usd_per_month: best.usd_per_month - today }
