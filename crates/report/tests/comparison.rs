@@ -101,13 +101,13 @@ fn an_open_gate_promises_no_number_that_it_cannot_know() {
         comparison_markdown(&comparison)
     };
     for (verdict, repetitions, words) in [
-        (Verdict::Slower, Some(7), "about 7 repetitions of each cell in both runs would decide"),
+        (Verdict::Slower, Some(7), "about 7 repetitions of each cell in both runs would decide in 80 of 100"),
         (Verdict::TooFew, Some(3), "at least 3 repetitions of each cell in both runs are needed"),
         (Verdict::Slower, None, "for how they spread, the change lies too near the threshold"),
     ] {
         let markdown = said(verdict, repetitions);
         assert!(markdown.contains(words), "{words}: {markdown}");
-        assert_eq!(markdown.contains("would decide, if what was seen"), repetitions == Some(7), "{markdown}");
+        assert_eq!(markdown.contains("of runs, if what was seen is the truth"), repetitions == Some(7), "{markdown}");
     }
 }
 

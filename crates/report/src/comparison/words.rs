@@ -2,6 +2,7 @@
 
 use analysis::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict, grouped};
 
+use crate::answer::chance;
 use crate::cache_curve::instead;
 use crate::figures::{listed, ms, number, several, several_of, when};
 use crate::labels;
@@ -102,7 +103,8 @@ pub fn reasons(gate: &GateResult) -> Vec<String> {
             "at least {least} repetitions of each cell in both runs are needed: how many would decide shows then"
         )),
         Some(repetitions) => reasons.push(format!(
-            "about {repetitions} repetitions of each cell in both runs would decide, if what was seen is the truth"
+            "about {repetitions} repetitions of each cell in both runs would decide {}, if what was seen is the truth",
+            chance("such pairs of runs")
         )),
         None if gate.outcome == GateOutcome::Inconclusive && gate.obstacles.is_empty() => reasons.push(
             "no affordable number of repetitions would decide: for how they spread, the change lies too near the \
