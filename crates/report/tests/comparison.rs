@@ -75,14 +75,14 @@ fn different_scales_are_said_before_any_figure() {
 }
 
 #[test]
-fn other_replicas_are_said_before_any_figure() {
+fn other_work_is_said_before_any_figure() {
     let mut comparison = story();
-    assert!(!comparison_markdown(&comparison).contains("replicas kept"));
+    assert!(!comparison_markdown(&comparison).contains("different work"));
     for line in ["configurations.io2.placement.replication_factor: 1 -> 3", "target.consistency: one -> local_quorum"] {
         comparison.differences.push(line.to_owned());
     }
     let markdown = comparison_markdown(&comparison);
-    let said = "Note: the runs differ in replicas kept or waited for, which is part of every change: \
+    let said = "Note: the runs did different work, which is part of every change: \
                 configurations.io2.placement.replication_factor: 1 -> 3; target.consistency: one -> local_quorum.";
     let note = markdown.find(said).unwrap_or_else(|| panic!("{markdown}"));
     assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");

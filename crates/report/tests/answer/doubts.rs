@@ -20,6 +20,20 @@ fn what_was_not_considered_stands_beside_the_answer() {
 }
 
 #[test]
+fn a_single_node_is_distinguished_from_what_production_runs() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.recommendation.doubts = vec![Doubt::OneCopy];
+    let words = |analysis: &analysis::Analysis| said(analysis).doubts[0].clone();
+    let expected = "Each configuration is a single node without replicas (consistency one). With 3 replicas and \
+                    LOCAL_QUORUM, as production usually has, 3 nodes do each write and 2 each read";
+    assert!(words(&analysis).starts_with(expected), "{}", words(&analysis));
+    for configuration in &mut analysis.configurations {
+        configuration.consistency = Some(analysis::ConsistencyLevels::all(analysis::Consistency::LocalOne));
+    }
+    assert!(words(&analysis).contains("(consistency local_one)"));
+}
+
+#[test]
 fn a_run_beside_others_says_so_and_beside_whom() {
     let mut analysis = with(DecidedBy::Value, run("io2"));
     let others = vec!["process 7, run gp3-20261125T120000Z".to_owned()];
