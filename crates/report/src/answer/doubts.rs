@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{
-    Analysis, CPU_REFERENCE, Caution, ConfigurationFacts, Doubt, LEAST_MISSES, LimitedHere, Metric, MissesInModel, NotJudged,
+    Analysis, CPU_REFERENCE, Caution, Doubt, LEAST_MISSES, LimitedHere, Metric, MissesInModel, NotJudged,
     OfThisMachine, PageCacheKeeps, ResidualSpread, Rule, Sickness, SpreadKind, UNTESTED_SHARE, Unrest, Verdict,
-    VolumeRole, Withheld, each_once, grouped,
+    VolumeRole, Withheld, grouped,
 };
 
-use super::{carries_over, disk_room, gains, places};
+use super::{carries_over, disk_room, durability, gains, places};
 use crate::figures::{MIB, about, count, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
 
@@ -180,7 +180,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         Doubt::Scale { scale } => {
             format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
         }
-        Doubt::OneCopy => one_copy(analysis),
+        Doubt::OneCopy => durability::one_copy(analysis),
         Doubt::ModelMisses { all, can_be_kept, own_buffers } => model_misses(all, *can_be_kept, own_buffers.as_deref()),
         Doubt::CpusRaised { configurations, most_scale } => format!(
             "At 1:{} the part of {} is less CPU than a database can be given, and was raised: no verdict rests on \
@@ -293,18 +293,6 @@ fn beside(others: &[String]) -> String {
     format!(
         "The run was allowed to go on beside others that measure on the same machine (--beside).{who} Each finds a \
          slower machine, so that figures are lower bounds, and differences between trials may be those of the others."
-    )
-}
-
-/// What production does for an operation, and a single node does not.
-fn one_copy(analysis: &Analysis) -> String {
-    let level = |of: &ConfigurationFacts| of.consistency.map_or_else(|| "one".to_owned(), |levels| levels.label());
-    let levels = each_once(analysis.configurations.iter().map(level));
-    format!(
-        "Each configuration is a single node without replicas (consistency {}). With 3 replicas and LOCAL_QUORUM, as \
-         production usually has, 3 nodes do each write and 2 each read: an operation costs more. Measure a cluster \
-         (nodes = 3) for what one carries.",
-        listed(levels)
     )
 }
 
