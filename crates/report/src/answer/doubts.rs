@@ -350,8 +350,8 @@ fn model_misses(all: &[MissesInModel], can_be_kept: bool, own_buffers: Option<&s
     let left_out = own_buffers
         .map_or_else(String::new, |buffers| format!(" (reckoned without {buffers} and without what updates read)"));
     format!(
-        "Page caches here do not miss as often as at full scale: {}{left_out}. A verdict that this would change is \
-         none; {} {} the misses.",
+        "Page caches here do not miss as often as at full scale: {}{left_out}. No verdict is given that \
+         this would change; {} {} the misses.",
         each.collect::<Vec<_>>().join("; "),
         what_keeps_misses(can_be_kept),
         if can_be_kept { "keeps" } else { "would keep more of" }

@@ -218,7 +218,7 @@ fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
             "Page caches here do not miss as often as at full scale: under read-heavy 0.322 reads of \
              gp2 and gp3 are expected to miss for each operation, 0.251 at full scale, so that volumes are read 1.28 \
              times as often; under read-heavy 0.200 reads of io2 are expected to miss for each operation, 0.160 at \
-             full scale, so that volumes are read 1.25 times as often. A verdict that this would change is none; \
+             full scale, so that volumes are read 1.25 times as often. No verdict is given that this would change; \
              {what_to_do}"
         )
     };
@@ -234,7 +234,7 @@ fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
     analysis.recommendation.doubts = vec![Doubt::ModelMisses { all, can_be_kept: true, own_buffers }];
     let found = said(&analysis).doubts.remove(0);
     let expected = "so that volumes are read 1.25 times as often (reckoned without shared_buffers and without what \
-                    updates read). A verdict that this would change is none;";
+                    updates read). No verdict is given that this would change;";
     assert!(found.contains(expected), "{found}");
     // So few reads are no figure, and neither is their ratio.
     let none = |in_model: f64| {
