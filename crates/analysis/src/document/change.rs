@@ -39,8 +39,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// What of `differences` makes other work of the same cell: data, requests, copies that are kept and waited for, the
-    /// database's version. Where scales differ data follow from that.
+    /// What of `differences` makes other work of the same cell: data, requests, copies that are kept and waited for,
+    /// the database's version. Where scales differ data follow from that.
     pub fn unlike(&self) -> Vec<String> {
         let is_other_work = |line: &&String| {
             let mut keys = line.split(": ").next().unwrap_or_default().split('.');
