@@ -3,10 +3,10 @@
 //!
 //! A gate must not fail by noise, nor pass because nobody could have seen a loss. So the interval of each change is
 //! held against the threshold: wholly beyond it in one cell fails, wholly on the good side in all cells passes, and
-//! anything else is inconclusive, with the number of repetitions that would decide. Single repetitions, runs on
-//! different machines, a run against itself, and a comparison without any cell are inconclusive too; and so are cells
-//! without the figure in one of the runs, and those of which something else was measured than their storage (memory,
-//! the client), unless one is shown to have lost.
+//! anything else is inconclusive, with the number of repetitions that would decide. Single repetitions, runs of other
+//! work or on different machines, a run against itself, and a comparison without any cell are inconclusive too; and so
+//! are cells without the figure in one of the runs, and those of which something else was measured than their storage
+//! (memory, the client), unless one is shown to have lost.
 
 use std::fmt;
 
@@ -101,6 +101,10 @@ impl Gate {
         }
         if comparison.scales_differ.is_some() {
             obstacles.push(Obstacle::DifferentScales);
+        }
+        let unlike = comparison.unlike();
+        if !unlike.is_empty() {
+            obstacles.push(Obstacle::DifferentWork { facts: unlike });
         }
         if !comparison.hosts_differ.is_empty() {
             obstacles.push(Obstacle::DifferentHosts { facts: comparison.hosts_differ.clone() });

@@ -127,6 +127,8 @@ pub struct VolumeActivity {
     pub request_credits: Option<(f64, f64)>,
     /// The same of a bucket of bytes.
     pub byte_credits: Option<(f64, f64)>,
+    /// Seconds between these two samples: up to a sample's interval at either end less than the window.
+    pub credits_s: Option<f64>,
     /// When the limit that a burst bucket moves fell for the last time, and stayed there: its credits were spent.
     /// Seconds from the start of measurement.
     pub slowed_at_s: Option<f64>,
@@ -415,8 +417,9 @@ fn activity(window: &[HostSample], role: VolumeRole, (from_s, to_s): (f64, f64))
     let a_second = |figure: fn(&VolumeFigures) -> Option<f64>| Some((figure(after)? - figure(before)?) / seconds);
     // The nearest samples may lie before and behind the window: credits that were spent there are no matter of it.
     let inside = || known.iter().filter(move |s| from_s <= s.t_s && s.t_s <= to_s);
+    let ends = inside().next().zip(inside().next_back()).filter(|(first, last)| last.t_s > first.t_s);
     let credits = |of: &Moved| {
-        let (first, last) = (inside().next()?, inside().next_back().filter(|_| inside().count() > 1)?);
+        let (first, last) = ends?;
         (of.credits)(&first.volumes[&role]).zip((of.credits)(&last.volumes[&role]))
     };
     Some(VolumeActivity {
@@ -430,6 +433,7 @@ fn activity(window: &[HostSample], role: VolumeRole, (from_s, to_s): (f64, f64))
         iops_limit: after.iops_limit,
         request_credits: credits(&OF_REQUESTS),
         byte_credits: credits(&OF_BYTES),
+        credits_s: ends.map(|(first, last)| last.t_s - first.t_s),
         slowed_at_s: [&OF_REQUESTS, &OF_BYTES].into_iter().find_map(|of| slowed_at(&known, role, of)),
         disk_floor_share: a_second(|v| v.disk_floor_s),
         cpu_floor_share: a_second(|v| v.cpu_floor_s),
@@ -568,6 +572,8 @@ mod tests {
         assert_eq!(credits(23.45), Some((0.0, 0.0)));
         let within = database_host(&samples, 22.6, 40.0).volumes[&VolumeRole::Data].request_credits.unwrap();
         assert!((within.0 - 1080.0).abs() < 1e-6 && within.1 == 0.0, "{within:?}");
+        let apart = |from_s: f64| database_host(&samples, from_s, 40.0).volumes[&VolumeRole::Data].credits_s;
+        assert_eq!([apart(22.0), apart(22.6)], [Some(18.0), Some(17.0)], "from the first sample in the window");
         let behind = database_host(&samples, 3.0, 23.55).volumes[&VolumeRole::Data].request_credits.unwrap();
         assert!((behind.1 - 1080.0).abs() < 1e-6, "{behind:?}");
         assert_eq!(database_host(&samples, 3.0, 3.6).volumes[&VolumeRole::Data].request_credits, None, "one sample");

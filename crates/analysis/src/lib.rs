@@ -147,7 +147,7 @@ pub use experiment::{
     Own, PageCacheKeeps, Place, Placement, Plan, Provider, Rested, RestsBecause, Section, Setting, Settings, Setup,
     SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup,
 };
-pub use stats::{Estimate, IntervalMethod, Summary};
+pub use stats::{Estimate, IntervalMethod, POWER, Summary};
 
 /// Compares run `b` with run `a`, cell by cell.
 pub fn compare(a: &RunEvidence<'_>, b: &RunEvidence<'_>) -> Comparison {
@@ -309,6 +309,7 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         shape: plan.shape,
         left_out: plan.left_out.clone(),
         trials,
+        trial_s: seconds_of_a_trial(&ordered),
         configurations,
         workloads: document::workload_facts(plan),
         cells,
@@ -332,6 +333,17 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         environment: input.environment.clone(),
     };
     (analysis, throughput)
+}
+
+/// Seconds of a trial with all that goes around its load, in the mean; of another tool's that is not known.
+fn seconds_of_a_trial(trials: &[&TrialMeasurement]) -> Option<f64> {
+    let of = |trial: &&TrialMeasurement| {
+        let client = trial.record.client.as_ref().filter(|client| client.imported.is_none())?;
+        let around = trial.record.overhead.map_or(0.0, |overhead| overhead.seconds());
+        Some(around + client.warmup_s + client.measured_s)
+    };
+    let all: Vec<f64> = trials.iter().filter_map(of).collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
 /// What was under test, in words.

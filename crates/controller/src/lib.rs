@@ -115,6 +115,11 @@ pub fn check_store(job: &Job, batches: &[u32]) -> Result<(), command::Failure> {
     store.check_restored(job, batches)
 }
 
+/// The same of what the store lacks alone: asked again where machines that might have stood are made.
+pub fn check_restored(job: &Job, batches: &[u32]) -> Result<(), command::Failure> {
+    Store::of(&job.plan)?.map_or(Ok(()), |store| store.check_restored(job, batches))
+}
+
 /// What stands in the way of this run, asked of the machines that would do the work; nothing is created before.
 pub fn check(job: &Job, agents: &mut Agents, settings: &Settings) -> Result<(), Failure> {
     Target::of(&job.plan)?;

@@ -164,6 +164,13 @@ pub struct Overhead {
     pub stop_s: f64,
 }
 
+impl Overhead {
+    /// All of it.
+    pub fn seconds(&self) -> f64 {
+        self.restore_s + self.start_s + self.settle_s + self.rest_s + self.stop_s
+    }
+}
+
 /// What the load generator measured, warm-up excluded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientResult {

@@ -160,4 +160,10 @@ fn a_snapshot_that_the_store_does_not_have_is_refused_before_machines_are_made()
     std::fs::write(run.join("terraform/id_ed25519"), "a key").unwrap();
     let said = ends(&resume, 1);
     assert!(!said.contains(why), "{said}");
+    // Where its state knows of no machine, the store is asked before one is made.
+    let script = format!("{version}\n[ \"$1\" = apply ] && echo >\"$0.applied\"\ntrue\n");
+    std::fs::write(&terraform, format!("#!/bin/sh\n{script}")).unwrap();
+    let said = ends(&resume, 1);
+    assert!(said.contains(why), "{said}");
+    assert!(!aws.lab.path().join("terraform.applied").exists(), "{said}");
 }

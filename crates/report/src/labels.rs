@@ -283,6 +283,11 @@ pub fn dollars(value: f64) -> String {
     usd(value).replace('$', "")
 }
 
+/// What a rate is that a 1:N model did, times N; empty at 1:1.
+pub fn estimated(analysis: &Analysis) -> &'static str {
+    if analysis.scale == 1.0 { "" } else { " at full scale (estimated)" }
+}
+
 /// ` at full scale`, where what was measured is not.
 pub fn at_full_scale(analysis: &Analysis) -> &'static str {
     if analysis.scale == 1.0 { "" } else { " at full scale" }

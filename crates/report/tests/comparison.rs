@@ -75,14 +75,14 @@ fn different_scales_are_said_before_any_figure() {
 }
 
 #[test]
-fn other_replicas_are_said_before_any_figure() {
+fn other_work_is_said_before_any_figure() {
     let mut comparison = story();
-    assert!(!comparison_markdown(&comparison).contains("replicas kept"));
+    assert!(!comparison_markdown(&comparison).contains("different work"));
     for line in ["configurations.io2.placement.replication_factor: 1 -> 3", "target.consistency: one -> local_quorum"] {
         comparison.differences.push(line.to_owned());
     }
     let markdown = comparison_markdown(&comparison);
-    let said = "Note: the runs differ in replicas kept or waited for, which is part of every change: \
+    let said = "Note: the runs did different work, which is part of every change: \
                 configurations.io2.placement.replication_factor: 1 -> 3; target.consistency: one -> local_quorum.";
     let note = markdown.find(said).unwrap_or_else(|| panic!("{markdown}"));
     assert!(note < markdown.find("-12.0 %").unwrap(), "{markdown}");
@@ -101,13 +101,13 @@ fn an_open_gate_promises_no_number_that_it_cannot_know() {
         comparison_markdown(&comparison)
     };
     for (verdict, repetitions, words) in [
-        (Verdict::Slower, Some(7), "about 7 repetitions of each cell in both runs would decide"),
+        (Verdict::Slower, Some(7), "about 7 repetitions of each cell in both runs would decide in 80 of 100"),
         (Verdict::TooFew, Some(3), "at least 3 repetitions of each cell in both runs are needed"),
         (Verdict::Slower, None, "for how they spread, the change lies too near the threshold"),
     ] {
         let markdown = said(verdict, repetitions);
         assert!(markdown.contains(words), "{words}: {markdown}");
-        assert_eq!(markdown.contains("would decide, if what was seen"), repetitions == Some(7), "{markdown}");
+        assert_eq!(markdown.contains("of runs, if what was seen is the truth"), repetitions == Some(7), "{markdown}");
     }
 }
 

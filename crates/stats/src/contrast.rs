@@ -59,17 +59,30 @@ impl Contrast {
         Some((assured(self.degrees, level)? * self.error).exp())
     }
 
-    /// Repetitions by which "the ratio is `ratio`" would be refuted in about 80 of 100 experiments at `level`, if the
-    /// estimate is the truth and the spread stays as it is. `None` where no affordable number (200) would.
+    /// Repetitions of a new experiment that refutes "the ratio is `ratio`" with a chance of [`POWER`] at `level`, if
+    /// the estimate is the truth. The spread is as uncertain as in [`Contrast::detectable`]: for as many repetitions as
+    /// there were, one is the inverse of the other. `None` where no affordable number (200) would.
     pub fn repetitions_to_refute(&self, ratio: f64, level: f64) -> Option<u32> {
         let distance = (self.estimate - ratio.ln()).abs();
         let single = self.error * (self.n as f64).sqrt();
         let degrees_each = self.degrees / (self.n as f64 - 1.0).max(1.0);
-        (2..=REPETITIONS_MAX).find(|n| {
-            let degrees = (f64::from(*n) - 1.0) * degrees_each;
-            let reach = student::quantile(1.0 - level / 2.0, degrees).zip(student::quantile(POWER, degrees));
-            reach.is_some_and(|(critical, power)| (critical + power) * single / f64::from(*n).sqrt() <= distance)
-        })
+        let seen = spreads(self.degrees)?;
+        let would = |n: u32| {
+            let degrees = (f64::from(n) - 1.0) * degrees_each;
+            let critical = student::quantile(1.0 - level / 2.0, degrees)?;
+            let k = distance * f64::from(n).sqrt() / single;
+            Some(shown(k, critical, &seen, &spreads(degrees)?))
+        };
+        // More repetitions never show less.
+        let (mut low, mut high) = (2, REPETITIONS_MAX + 1);
+        while low < high {
+            let middle = u32::midpoint(low, high);
+            match would(middle).is_some_and(|chance| chance >= POWER) {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        (low <= REPETITIONS_MAX).then_some(low)
     }
 
     /// What may become of it with `n` observations in all, if its interval is drawn at `level` then: stochastic
@@ -117,8 +130,9 @@ const UNFORESEEN: f64 = 0.1;
 pub const LEVEL: f64 = 0.025;
 /// More repetitions than this are not proposed.
 const REPETITIONS_MAX: u32 = 200;
-/// "In 80 of 100": the power that a promise speaks of.
-const POWER: f64 = 0.8;
+/// "In 80 of 100": the power that a promise speaks of (Cohen, Statistical Power Analysis for the Behavioral Sciences,
+/// 1988, who takes 0.80 where nothing else is stated).
+pub const POWER: f64 = 0.8;
 /// Places at which the distribution of an estimated spread is looked at.
 const PLACES: usize = 24;
 
@@ -127,35 +141,38 @@ const PLACES: usize = 24;
 /// With many degrees of freedom this is the textbook sum of two quantiles; with two it is much more, because a small
 /// spread is often luck.
 ///
-/// Solves `E[ P(|Z + k s'| > t s) ] = 0.8` for k, with Z standard normal and s', s independent roots of chi-square /
-/// degrees.
+/// Solves [`shown`]` = 0.8` for k.
 fn assured(degrees: f64, level: f64) -> Option<f64> {
     let critical = student::quantile(1.0 - level / 2.0, degrees)?;
-    let spreads: Vec<f64> = (0..PLACES)
-        .map(|i| student::chi_square_quantile((i as f64 + 0.5) / PLACES as f64, degrees).map(|q| (q / degrees).sqrt()))
-        .collect::<Option<_>>()?;
-    let power = |k: f64| {
-        let all: f64 = spreads
-            .iter()
-            .map(|promised| {
-                let shown = |s: &f64| {
-                    student::normal_cdf(k * promised - critical * s) + student::normal_cdf(-k * promised - critical * s)
-                };
-                spreads.iter().map(shown).sum::<f64>()
-            })
-            .sum();
-        all / (PLACES * PLACES) as f64
-    };
+    let spreads = spreads(degrees)?;
     let (mut low, mut high) = (0.0, 4.0 * critical + 20.0);
     for _ in 0..20 {
         let middle = 0.5 * (low + high);
-        if power(middle) < POWER {
+        if shown(middle, critical, &spreads, &spreads) < POWER {
             low = middle;
         } else {
             high = middle;
         }
     }
     Some(high)
+}
+
+/// What a spread that is estimated with so many degrees of freedom may come to over the true one: roots of chi-square /
+/// degrees, at places of equal probability.
+fn spreads(degrees: f64) -> Option<Vec<f64>> {
+    let at = |i: usize| student::chi_square_quantile((i as f64 + 0.5) / PLACES as f64, degrees);
+    (0..PLACES).map(|i| Some((at(i)? / degrees).sqrt())).collect()
+}
+
+/// The chance that an effect of `k` estimated standard errors is shown beyond `critical` ones of the experiment that
+/// is to show it: `E[ P(|Z + k s'| > t s) ]`, with Z standard normal, s' the estimate behind k and s that of the
+/// experiment, each over the truth.
+fn shown(k: f64, critical: f64, seen: &[f64], then: &[f64]) -> f64 {
+    let chance = |promised: f64, s: f64| {
+        student::normal_cdf(k * promised - critical * s) + student::normal_cdf(-k * promised - critical * s)
+    };
+    let all: f64 = seen.iter().map(|promised| then.iter().map(|s| chance(*promised, *s)).sum::<f64>()).sum();
+    all / (seen.len() * then.len()) as f64
 }
 
 /// The level at which each of several comparisons is judged, so that the chance of any false claim among them stays at
@@ -273,5 +290,21 @@ mod tests {
         assert!((2..=5).contains(&far), "{far}");
         assert!((40..=70).contains(&near), "{near}");
         assert_eq!(contrast(0.0, error, 6.0, 3).repetitions_to_refute(1.0, 0.03), None);
+    }
+
+    /// Three pairs alone know their spread badly: the number that would do if it were known keeps no promise.
+    #[test]
+    fn repetitions_are_those_that_show_it_in_80_of_100_with_the_spread_as_uncertain_as_it_is() {
+        for (degrees, n) in [(2.0, 3), (6.0, 3), (24.0, 5)] {
+            let least = contrast(0.0, 0.05, degrees, n).detectable(0.025).unwrap().ln();
+            let of = |estimate: f64| contrast(estimate, 0.05, degrees, n);
+            let needed = |estimate: f64| of(estimate).repetitions_to_refute(1.0, 0.025).unwrap();
+            let n = u32::try_from(n).unwrap();
+            assert_eq!((needed(1.01 * least), needed(0.99 * least)), (n, n + 1), "{degrees} degrees of freedom");
+        }
+        let needed = |degrees: f64| contrast(0.1, 0.05, degrees, 3).repetitions_to_refute(1.0, 0.025).unwrap();
+        // (2.24 + 0.84) standard errors of 8.7 % / sqrt(n), where the spread is known.
+        assert!((7..=8).contains(&needed(2000.0)), "{}", needed(2000.0));
+        assert!(needed(2.0) >= 12, "{}", needed(2.0));
     }
 }

@@ -27,7 +27,7 @@ mod student;
 mod trend;
 mod variance;
 
-pub use contrast::{Contrast, Foreseen, LEVEL, REPETITIONS_MIN, holm_levels};
+pub use contrast::{Contrast, Foreseen, LEVEL, POWER, REPETITIONS_MIN, holm_levels};
 pub use crossing::{Crossing, Points, Residuals};
 pub use estimate::{Estimate, IntervalMethod, estimate};
 pub use fit::Series;

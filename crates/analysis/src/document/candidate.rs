@@ -41,7 +41,7 @@ pub struct OverallCandidate {
 /// So many of one configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FleetOf {
-    /// How many, if throughput grows with their number.
+    /// How many, by the lower end of what one is shown to carry, if throughput grows with their number.
     pub count: u32,
     /// What they cost together, USD a month.
     pub usd_per_month: f64,

@@ -38,6 +38,28 @@ pub struct Comparison {
     pub gates: Vec<GateResult>,
 }
 
+impl Comparison {
+    /// What of `differences` makes other work of the same cell: data, requests, copies that are kept and waited for,
+    /// the database's version. Where scales differ data follow from that.
+    pub fn unlike(&self) -> Vec<String> {
+        let is_other_work = |line: &&String| {
+            let mut keys = line.split(": ").next().unwrap_or_default().split('.');
+            match keys.next() {
+                Some("dataset") => self.scales_differ.is_none(),
+                Some("provider") => true,
+                Some("target") => keys.any(|key| matches!(key, "consistency" | "version")),
+                // What one run alone has is not compared.
+                Some("workloads") => keys.nth(1).is_some(),
+                Some("configurations") => {
+                    keys.skip(1).any(|key| matches!(key, "consistency" | "placement" | "version"))
+                }
+                _ => false,
+            }
+        };
+        self.differences.iter().filter(is_other_work).cloned().collect()
+    }
+}
+
 /// A cell in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellChange {
@@ -147,6 +169,8 @@ pub enum Obstacle {
     /// Cells of which something else was measured than their storage, in one of the runs or in both: a loss of it would
     /// not have shown.
     Withheld { cells: u64 },
+    /// The runs did other work: another data set, workload or version, other nodes, replicas or consistency levels.
+    DifferentWork { facts: Vec<String> },
     /// The runs were made on different machines: their difference is part of every change.
     DifferentHosts { facts: Vec<String> },
 }

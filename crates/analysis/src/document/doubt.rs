@@ -32,6 +32,8 @@ pub enum Doubt {
         /// What ran it, in the order in which the run found it.
         runtimes: Vec<Runtime>,
     },
+    /// All configurations are single nodes, of a database that production runs with replicas.
+    OneCopy,
     /// A 1:N model.
     Scale { scale: f64 },
     /// Page caches that are expected to miss more often, or less, in the model than at full scale.

@@ -108,6 +108,9 @@ pub struct Analysis {
     pub left_out: Option<LeftOut>,
     /// Trials planned, in place, and valid.
     pub trials: TrialCounts,
+    /// Seconds that one of those in place took in the mean, with restore, start, rest and stop; `None` where none was
+    /// measured here.
+    pub trial_s: Option<f64>,
     /// Why an adaptive run stopped repeating; `None` where the number of repetitions was fixed.
     pub stopped: Option<String>,
     /// Cells that rested when an adaptive run ended, or so far: since which block, and why. Empty where none did.
@@ -160,6 +163,11 @@ impl Analysis {
     /// Trials that are in place and may not enter comparisons.
     pub fn invalid_trials(&self) -> u64 {
         self.trials.done - self.trials.valid
+    }
+
+    /// Seconds that the trials of a new run of so many repetitions of each cell would take, by those of this one.
+    pub fn seconds_of(&self, repetitions: u32) -> Option<f64> {
+        Some(self.trial_s? * self.cells.len() as f64 * f64::from(repetitions))
     }
 
     /// The cell of a configuration under a workload and load level.

@@ -135,8 +135,9 @@ impl Answer<'_> {
             // does, too.
             let is_its_own = matches!(self.cells[i].withheld, None | Some(Withheld::Rate | Withheld::Sick { .. }));
             let is_known = bounds_hold && is_its_own;
-            let fleet = capacity.zip(usd).filter(|((range, _), _)| is_known && range.median > 0.0);
-            let fleet = fleet.map(|((range, _), usd)| FleetOf::carrying(demand / range.median, usd));
+            // By the least that is shown of one: by its estimate so many would be too few in half of the cases.
+            let fleet = capacity.zip(usd).filter(|((range, _), _)| is_known && range.low > 0.0);
+            let fleet = fleet.map(|((range, _), usd)| FleetOf::carrying(demand / range.low, usd));
             let configuration = self.cells[i].configuration.clone();
             (configuration.clone(), Candidate { configuration, usd_per_month: usd, meets, checks, fleet })
         };

@@ -89,6 +89,13 @@ impl Answer<'_> {
         (!configurations.is_empty()).then_some(Doubt::NoCheckpoint { configurations })
     }
 
+    /// Whether no operation waited for another node, of a database whose requests can.
+    fn is_one_copy(&self) -> bool {
+        let database = &self.plan.target.database;
+        let is_single = self.setups.iter().all(|setup| !setup.placement.is_cluster());
+        database.version().is_some() && database.product().has_consistency && is_single
+    }
+
     /// What ran the database, where that had options of its own or was not the same throughout.
     fn runtimes(&self) -> Vec<Doubt> {
         let all = evidence::runtimes(self.environment);
@@ -292,6 +299,9 @@ impl Answer<'_> {
         let limited = self.limited_here();
         if !limited.is_empty() {
             doubts.push(Doubt::LimitedHere { all: limited });
+        }
+        if self.is_one_copy() {
+            doubts.push(Doubt::OneCopy);
         }
         if self.plan.scale() != 1.0 {
             doubts.push(Doubt::Scale { scale: self.plan.scale() });

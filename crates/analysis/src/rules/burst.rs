@@ -254,8 +254,11 @@ pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
     let Some((bucket, activity)) = known.bucket(found.volume, found.unit) else { return true };
     let trial = known.trial;
     let is_of_window = found.unit.in_window(trial, Some(activity)).is_some();
-    let measured_s = trial.record.client.as_ref().map(|client| client.measured_s);
-    let seconds = measured_s.filter(|_| !is_of_window).unwrap_or_else(|| trial.window_s());
+    let seconds = match is_of_window {
+        true => activity.credits_s,
+        false => trial.record.client.as_ref().map(|client| client.measured_s),
+    };
+    let seconds = seconds.unwrap_or_else(|| trial.window_s());
     let demand = demand(found, &bucket, activity, seconds);
     found.lasts = Some(of_bucket(&bucket, demand, demand, known.scale));
     demand > bucket.baseline
@@ -347,6 +350,17 @@ mod tests {
         assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 0.0), 230.0);
         assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 30.0), 260.0);
         assert_eq!([demand(None, 0.0), demand(None, 30.0)], [200.0 + 100_000.0 / 60.0; 2]);
+        // The first and the last sample of a window of 60 s are 59 s apart.
+        let apart = |seconds: f64| {
+            let mut trial = measured(&sound_record(), 160.0 * 60.0);
+            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
+            let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();
+            (data.request_credits, data.credits_s) = (Some((5.0e6 + 59.0 * 30.0, 5.0e6)), Some(seconds));
+            let found = analyse(&run(&job, &[trial])).findings;
+            let lasts = found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts).unwrap();
+            lasts.burst_per_s
+        };
+        assert_eq!([apart(59.0), apart(60.0)], [230.0, 200.0 + 59.0 * 30.0 / 60.0]);
     }
 
     /// st1 of 500 GiB at 1:16, whose credits are MiB. The sound trial moved the bytes of its requests.

@@ -106,6 +106,17 @@ fn two_repetitions_decide_nothing() {
     assert!(matches!(answer.places[0].outcome, AnswerOutcome::TooFew { pairs: 2 }));
 }
 
+/// Production keeps copies and waits for several: one node shows nothing of what that costs.
+#[test]
+fn single_nodes_are_named_where_requests_could_wait_for_others() {
+    let is_named =
+        |job: &experiment::Job| analyse(&run(job, &three())).recommendation.doubts.contains(&analysis::Doubt::OneCopy);
+    let mut job = job();
+    assert!(is_named(&job));
+    job.setups[0].placement = experiment::Placement { nodes: 3, racks: 3, replication_factor: 3 };
+    assert!(!is_named(&job), "replicas are among what is compared");
+}
+
 fn priced(usd: [f64; 2]) -> Analysis {
     let mut job = job();
     job.plan.money = Money {

@@ -155,6 +155,47 @@ fn runs_of_different_machines_pass_no_gate() {
     );
 }
 
+/// The same cell with more copies to keep, other data or another version is other work. What is tried in an experiment,
+/// a setting or a volume, is what a gate is for. A loss that is shown fails beside what may explain it.
+#[test]
+fn runs_of_other_work_pass_no_gate() {
+    let before = job();
+    let (alike, slower) = (trials(1.0), trials(0.8));
+    let gate = Gate::parse("throughput < -5%").unwrap();
+    let decide = |trials: &[TrialMeasurement], change: &dyn Fn(&mut experiment::Job)| {
+        let mut after = job();
+        change(&mut after);
+        let decided = gate.decide(&compare(&run(&before, &alike), &run(&after, trials)));
+        let of_work = decided.obstacles.into_iter().find_map(|obstacle| match obstacle {
+            Obstacle::DifferentWork { facts } => Some(facts.join("; ")),
+            _ => None,
+        });
+        (decided.outcome, of_work.unwrap_or_default())
+    };
+    type Change = fn(&mut experiment::Job);
+    let other_work: [(Change, &str); 4] = [
+        (
+            |job| job.setups[0].placement = experiment::Placement { nodes: 3, racks: 3, replication_factor: 3 },
+            "configurations.gp2-320.placement.nodes: 1 -> 3",
+        ),
+        (|job| job.plan.dataset.records += 1, "dataset.records: 300000 -> 300001"),
+        (|job| job.setups[1].version = Some("4.1.9".into()), "configurations.io1-10000.version: none -> 4.1.9"),
+        (
+            |job| job.plan.target.consistency = analysis::ConsistencyLevels::all(analysis::Consistency::LocalQuorum),
+            "target.consistency",
+        ),
+    ];
+    for (change, named) in other_work {
+        let (outcome, facts) = decide(&alike, &change);
+        assert_eq!(outcome, GateOutcome::Inconclusive, "{named}");
+        assert!(facts.contains(named), "{named}: {facts}");
+        assert_eq!(decide(&slower, &change).0, GateOutcome::Failed, "{named}");
+    }
+    let volume = |job: &mut experiment::Job| job.setups[0].data.limits.read_iops = Some(90.0);
+    assert_eq!(decide(&alike, &volume), (GateOutcome::Passed, String::new()));
+    assert_eq!(decide(&alike, &|_| {}), (GateOutcome::Passed, String::new()));
+}
+
 #[test]
 fn nothing_in_common_passes_no_gate() {
     let job = job();

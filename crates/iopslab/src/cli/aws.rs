@@ -258,6 +258,13 @@ pub(super) fn machines_of(
         (batch, &settings.sites[site]),
         &machines::own_binary()?,
     );
+    let (job, batches) = (directory.job().clone(), [number as u32]);
+    let machines = machines.asking_before_making(move || {
+        controller::check_restored(&job, &batches).map_err(|failure| match failure.help {
+            Some(help) => format!("{}; {help}", failure.message),
+            None => failure.message,
+        })
+    });
     // Each site that a batch may stand at has a state of its own: one state knows one site.
     let key = format!("{run}/batch-{}/site-{}-{}", number + 1, site + 1, settings.sites[site].region);
     Ok(match &settings.backend {

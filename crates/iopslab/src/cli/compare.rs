@@ -25,8 +25,9 @@ use super::{latest, terminal};
 A gate has three outcomes. Passed: every cell is shown to lie on the good side of the threshold. Failed: \
 a cell is shown to lie beyond it.
 Inconclusive: anything else, such as an interval that holds the threshold, single repetitions, runs made on
-different hosts, a run against itself, or a cell of which something else was measured than its storage (memory
-answered its reads, or the client was at its limit): a loss would not have shown.
+different hosts or that did other work (data set, workload, version, nodes, replicas, consistency), a run
+against itself, or a cell of which something else was measured than its storage (memory answered its reads, or
+the client was at its limit): a loss would not have shown.
 
 On a terminal the output is tables; into a file or a pipe it is Markdown, fit for a pull-request comment. Exit 3: a \
 gate failed or was inconclusive.")]

@@ -68,6 +68,9 @@ pub enum AwsError {
     CalledOff,
     #[error("no machine was made so far; this is a bug of iopslab")]
     NothingMade,
+    /// What machines would need that are to be made is nowhere.
+    #[error("{0}")]
+    Refused(String),
     /// A machine that is there cannot be used.
     #[error("{0}")]
     Host(#[from] HostError),

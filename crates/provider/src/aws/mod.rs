@@ -139,6 +139,14 @@ impl Aws {
         self
     }
 
+    /// This is asked each time that machines would be made, before they cost money: why none may be, where there is a
+    /// reason.
+    #[must_use]
+    pub fn asking_before_making(mut self, ask: impl Fn() -> Result<(), String> + Send + 'static) -> Self {
+        self.terraform.ask_before_making(ask);
+        self
+    }
+
     /// What is there is taken away also where the directory knows of nothing: it may be an older copy of the one that
     /// made it. Without a state that is kept elsewhere nobody could know.
     #[must_use]

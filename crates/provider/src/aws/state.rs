@@ -79,8 +79,17 @@ pub(super) fn check_plan(plan: &Value, run: &str, place: &str) -> Result<(), Aws
 /// Whether a plan makes a pair of keys, for the first time or another one: the keys of the directory are not those of
 /// machines that stand.
 pub(super) fn makes_key(plan: &Value) -> bool {
-    let of_keys = list(&plan["resource_changes"]).filter(|change| change["type"] == "aws_key_pair");
-    of_keys.flat_map(|change| list(&change["change"]["actions"])).any(|action| action == "create")
+    makes(plan, "aws_key_pair")
+}
+
+/// Whether a plan makes a machine, for the first time or another one.
+pub(super) fn makes_machine(plan: &Value) -> bool {
+    makes(plan, "aws_instance")
+}
+
+fn makes(plan: &Value, kind: &str) -> bool {
+    let of_kind = list(&plan["resource_changes"]).filter(|change| change["type"] == kind);
+    of_kind.flat_map(|change| list(&change["change"]["actions"])).any(|action| action == "create")
 }
 
 /// The value of the tag where it is shown and is not that of this run.
@@ -217,6 +226,11 @@ mod tests {
         assert!(makes("aws_key_pair", &["create"]) && makes("aws_key_pair", &["delete", "create"]));
         assert!(!makes("aws_key_pair", &["no-op"]) && !makes("aws_key_pair", &["update"]));
         assert!(!makes("aws_instance", &["create"]) && !makes_key(&Value::Null));
+        let machine = |actions: &[&str]| {
+            let change = json!({ "type": "aws_instance", "change": { "actions": actions } });
+            makes_machine(&json!({ "resource_changes": [change] }))
+        };
+        assert!(machine(&["delete", "create"]) && !machine(&["update"]) && !machine(&["delete"]));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
@@ -60,6 +61,16 @@ pub(super) struct Terraform {
     is_initialised: Cell<bool>,
     /// Whether the state knew of anything before this process made something.
     has_found: Cell<bool>,
+    before_making: Option<BeforeMaking>,
+}
+
+/// What is asked before machines are made: why none may be, where there is a reason.
+struct BeforeMaking(Box<dyn Fn() -> Result<(), String> + Send>);
+
+impl fmt::Debug for BeforeMaking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BeforeMaking")
+    }
 }
 
 /// What the modules say of what they made.
@@ -102,7 +113,18 @@ impl Terraform {
             backend: None,
             is_initialised: Cell::new(false),
             has_found: Cell::new(false),
+            before_making: None,
         }
+    }
+
+    /// This is asked before machines are made.
+    pub fn ask_before_making(&mut self, ask: impl Fn() -> Result<(), String> + Send + 'static) {
+        self.before_making = Some(BeforeMaking(Box::new(ask)));
+    }
+
+    /// Whether machines may be made.
+    fn may_make(&self) -> Result<(), AwsError> {
+        self.before_making.as_ref().map_or(Ok(()), |BeforeMaking(ask)| ask().map_err(AwsError::Refused))
     }
 
     /// Its state is kept there.
@@ -286,6 +308,9 @@ impl Terraform {
     fn change(&self, verb: &'static str, say: Say<'_>) -> Result<(), AwsError> {
         let mut reported = |line: &str| report(verb, line, &mut *say);
         if !self.has_found.get() && self.backend.is_none() {
+            if verb == "apply" {
+                self.may_make()?;
+            }
             let arguments = [verb, "-auto-approve", "-input=false", PATIENT, "-json"];
             return self.run(verb, &arguments, &mut reported);
         }
@@ -313,9 +338,10 @@ impl Terraform {
             words: format!("{error} {}", String::from_utf8_lossy(&output.stderr).trim()),
         })?;
         state::check_plan(&plan, &self.run, &self.place())?;
-        match verb == "apply" && self.has_found.get() && state::makes_key(&plan) {
-            true => Err(AwsError::OtherKey),
-            false => Ok(()),
+        match verb {
+            "apply" if self.has_found.get() && state::makes_key(&plan) => Err(AwsError::OtherKey),
+            "apply" if state::makes_machine(&plan) => self.may_make(),
+            _ => Ok(()),
         }
     }
 

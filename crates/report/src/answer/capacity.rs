@@ -1,6 +1,6 @@
 //! The answer where the highest rates were found.
 
-use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, Meets, WorkloadAnswer};
+use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, Criterion, Meets, Missed, WorkloadAnswer};
 
 use super::doubts;
 use super::judged::{Judged, is_only, the_cheapest, the_only_one};
@@ -37,7 +37,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
             format!("{most}{} at {}", for_money(place), bounds(analysis))
         }
     };
-    let numbers = std::iter::once(format!("{} operations/s{price}", rate(ours))).chain(others);
+    let numbers = std::iter::once(format!("{}{price}", operations(analysis, &rate(ours)))).chain(others);
     (claim, numbers.collect::<Vec<_>>().join("; "))
 }
 
@@ -113,12 +113,17 @@ pub fn at_full_scale(analysis: &Analysis) -> String {
     })
 }
 
+/// A rate, such as `3,900 (3,700 to 4,100)`, with its unit: all that is found stands for full scale.
+fn operations(analysis: &Analysis, rate: &str) -> String {
+    format!("{rate} operations/s{}", labels::estimated(analysis))
+}
+
 /// What one carries under the workload of a place: `3,900 (3,700 to 4,100) operations/s`.
 pub fn carried(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str) -> String {
     let is_it = |c: &&Capacity| c.workload == place.workload && c.configuration == configuration;
     match analysis.capacities.iter().find(is_it) {
-        Some(of) if of.outcome == CapacityOutcome::Floor => at_floor(of),
-        Some(of) => format!("{} operations/s", rate(of)),
+        Some(of) if of.outcome == CapacityOutcome::Floor => at_floor(analysis, of),
+        Some(of) => operations(analysis, &rate(of)),
         None => "no figure".to_owned(),
     }
 }
@@ -127,25 +132,32 @@ pub fn carried(analysis: &Analysis, place: &WorkloadAnswer, configuration: &str)
 fn clause(analysis: &Analysis, capacity: &Capacity) -> String {
     let name = &capacity.configuration;
     match capacity.outcome {
-        CapacityOutcome::Floor => format!("{name} {}", at_floor(capacity)),
+        CapacityOutcome::Floor => format!("{name} {}", at_floor(analysis, capacity)),
         CapacityOutcome::Withheld { why } => doubts::withheld(analysis, &[(name.clone(), why)]),
         CapacityOutcome::NotMeasured => format!("{name} has no valid trial"),
         _ => {
             let price =
                 capacity.usd_per_month.map_or_else(String::new, |usd| format!(" for {} a month", labels::usd(usd)));
-            format!("{name} carries {} operations/s{price}", rate(capacity))
+            format!("{name} carries {}{price}", operations(analysis, &rate(capacity)))
         }
     }
 }
 
 /// An objective that next to no load misses already.
-fn at_floor(capacity: &Capacity) -> String {
+fn at_floor(analysis: &Analysis, capacity: &Capacity) -> String {
     let Some(missed) = &capacity.missed else { return "answers nothing".to_owned() };
-    format!("misses it at any rate: at {} operations/s {}", number(missed.at_ops_per_s), measured(missed))
+    format!("misses it at any rate: {}", at_rate(analysis, missed))
+}
+
+/// What is missed at a rate: `at 4,100 operations/s at full scale (estimated) read p99 is 14.2 ms in the 1:16 model`.
+fn at_rate(analysis: &Analysis, missed: &Missed) -> String {
+    let rate = operations(analysis, &number(missed.at_ops_per_s));
+    let in_model = when(matches!(missed.of, Criterion::Latency { .. }), || labels::in_model(analysis.scale));
+    format!("at {rate} {}{in_model}", measured(missed))
 }
 
 /// What keeps it from more: `at 4,100 operations/s read p99 is 14.2 ms; limit there: data volume IOPS`.
-fn above(capacity: &Capacity) -> Option<String> {
+fn above(analysis: &Analysis, capacity: &Capacity) -> Option<String> {
     let missed = capacity.missed.as_ref().filter(|_| capacity.outcome != CapacityOutcome::Floor)?;
     let limit = capacity.limit.as_ref().map_or_else(String::new, |limit| format!("; fullest there: {}", used(limit)));
     let is_below = |end: Option<f64>| end.is_some_and(|end| end < missed.at_ops_per_s);
@@ -153,7 +165,7 @@ fn above(capacity: &Capacity) -> Option<String> {
         capacity.ops_per_s.is_some_and(|rate| rate > missed.at_ops_per_s) && is_below(capacity.low_ops_per_s);
     let together =
         when(is_within, || " (the estimate is that of all rates together, and its interval holds this one)".to_owned());
-    Some(format!("at {} operations/s {}{together}{limit}", number(missed.at_ops_per_s), measured(missed)))
+    Some(format!("{}{together}{limit}", at_rate(analysis, missed)))
 }
 
 /// Sentences below the headline: each configuration that it does not tell, and what keeps each from more.
@@ -161,11 +173,11 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let several_workloads = analysis.workloads.len() > 1;
     let each = analysis.capacities.iter().map(|capacity| {
         let place = when(several_workloads, || format!(" under {}", capacity.workload));
-        let more = above(capacity).map_or_else(String::new, |above| format!(": {above}"));
+        let more = above(analysis, capacity).map_or_else(String::new, |above| format!(": {above}"));
         let bounded = match (capacity.outcome, &capacity.missed, capacity.closed_loop_ops_per_s) {
             (CapacityOutcome::AtLeast, None, Some(closed)) => format!(
-                "; no rate that was measured misses the objective (a closed loop reached {} operations/s)",
-                number(closed)
+                "; no rate that was measured misses the objective (a closed loop reached {})",
+                operations(analysis, &number(closed))
             ),
             _ => String::new(),
         };
@@ -193,17 +205,17 @@ fn steps(analysis: &Analysis) -> Vec<String> {
             let at = when(analysis.workloads.len() != 1, || format!(" under {}", workload.name));
             sentences.push(if is_shown && usd <= 0.0 {
                 format!(
-                    "From {} to {}{at}: {} operations/s more for the same cost.",
+                    "From {} to {}{at}: {} more for the same cost.",
                     cheap.configuration,
                     dear.configuration,
-                    number(more)
+                    operations(analysis, &number(more))
                 )
             } else if is_shown {
                 format!(
-                    "From {} to {}{at}: {} operations/s more for {} a month more, {} each.",
+                    "From {} to {}{at}: {} more for {} a month more, {} each.",
                     cheap.configuration,
                     dear.configuration,
-                    number(more),
+                    operations(analysis, &number(more)),
                     labels::usd(usd),
                     labels::usd(usd / more)
                 )

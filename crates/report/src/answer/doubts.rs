@@ -8,7 +8,7 @@ use analysis::{
     VolumeRole, Withheld, grouped,
 };
 
-use super::{carries_over, disk_room, gains, places};
+use super::{carries_over, disk_room, durability, gains, places};
 use crate::figures::{MIB, about, count, given, given_percent, listed, number, percent, several, when};
 use crate::labels;
 
@@ -180,6 +180,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         Doubt::Scale { scale } => {
             format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
         }
+        Doubt::OneCopy => durability::one_copy(analysis),
         Doubt::ModelMisses { all, can_be_kept, own_buffers } => model_misses(all, *can_be_kept, own_buffers.as_deref()),
         Doubt::CpusRaised { configurations, most_scale } => format!(
             "At 1:{} the part of {} is less CPU than a database can be given, and was raised: no verdict rests on \
@@ -349,8 +350,8 @@ fn model_misses(all: &[MissesInModel], can_be_kept: bool, own_buffers: Option<&s
     let left_out = own_buffers
         .map_or_else(String::new, |buffers| format!(" (reckoned without {buffers} and without what updates read)"));
     format!(
-        "Page caches here do not miss as often as at full scale: {}{left_out}. A verdict that this would change is \
-         none; {} {} the misses.",
+        "Page caches here do not miss as often as at full scale: {}{left_out}. No verdict is given that \
+         this would change; {} {} the misses.",
         each.collect::<Vec<_>>().join("; "),
         what_keeps_misses(can_be_kept),
         if can_be_kept { "keeps" } else { "would keep more of" }

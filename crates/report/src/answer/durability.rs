@@ -1,7 +1,7 @@
 //! What a lost node costs, where configurations differ in it: stated in the headline, and beside each comparison across
 //! it.
 
-use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability, grouped};
+use analysis::{Analysis, BestOfAlike, ConfigurationFacts, Durability, each_once, grouped};
 
 use crate::figures::listed;
 use crate::labels;
@@ -67,4 +67,16 @@ fn cost(durability: &Durability) -> &'static str {
         d if !d.survives_a_node() => "no data is lost with a node, but requests fail without it",
         _ => "a node may be lost without losing data or answers",
     }
+}
+
+/// What production does for an operation, and a single node does not.
+pub fn one_copy(analysis: &Analysis) -> String {
+    let level = |of: &ConfigurationFacts| of.consistency.map_or_else(|| "one".to_owned(), |levels| levels.label());
+    let levels = each_once(analysis.configurations.iter().map(level));
+    format!(
+        "Each configuration is a single node without replicas (consistency {}). With 3 replicas and LOCAL_QUORUM, as \
+         production usually has, 3 nodes do each write and 2 each read: an operation costs more. Measure a cluster \
+         (nodes = 3) for what one carries.",
+        listed(levels)
+    )
 }

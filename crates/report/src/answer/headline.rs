@@ -1,7 +1,8 @@
 //! The headline: what to run and the numbers that decide it, or what keeps it from being decided.
 
 use analysis::{
-    Analysis, AnswerOutcome, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer, grouped,
+    Analysis, AnswerOutcome, ConfigurationFacts, DecidedBy, Reason, Status, ValueOfMoney, ValueVerdict, WorkloadAnswer,
+    grouped,
 };
 
 use super::baseline::ToBaseline;
@@ -120,7 +121,7 @@ fn reason<'a>(
                 None => match step_above(analysis, place, run) {
                     Some(step) => above.push(step),
                     None => others.push(clause((
-                        format!("{}, and nothing more expensive gives more for its money", cheapest(analysis, run)),
+                        format!("{}, and {}", cheapest(analysis, run), nothing_dearer(analysis, place, run)),
                         String::new(),
                     ))),
                 },
@@ -155,6 +156,23 @@ fn cheapest(analysis: &Analysis, run: &str) -> &'static str {
     match analysis.configurations.iter().any(|c| c.usd_per_month.is_none_or(|other| other < usd)) {
         true => "no other that was judged costs less",
         false => "no other costs less",
+    }
+}
+
+/// Said where no step up from what is run has a verdict. What was not judged may give more.
+fn nothing_dearer(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> &'static str {
+    let usd = baseline::usd(analysis, run).unwrap_or(0.0);
+    let is_judged = |c: &&ConfigurationFacts| {
+        let cell = place.load.and_then(|load| analysis.cell(&c.name, &place.workload, load));
+        c.usd_per_month.is_some() && cell.is_some_and(|cell| cell.valid_trials > 0)
+    };
+    let is_dearer = |c: &&ConfigurationFacts| c.usd_per_month.is_none_or(|other| other > usd);
+    let (judged, left): (Vec<&ConfigurationFacts>, Vec<&ConfigurationFacts>) =
+        analysis.configurations.iter().filter(is_dearer).partition(is_judged);
+    match (judged.is_empty(), left.is_empty()) {
+        (true, _) => "nothing more expensive was judged",
+        (false, true) => "nothing more expensive gives more for its money",
+        (false, false) => "nothing more expensive that was judged gives more for its money",
     }
 }
 
@@ -219,7 +237,8 @@ fn fastest(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let any = place.outcome.any();
     let is_other = |name: &String| !any.contains(name);
     let fastest = match &place.outcome {
-        _ if any.is_empty() => "it has the highest throughput",
+        _ if any.is_empty() && same.is_empty() => "it has the highest throughput",
+        _ if any.is_empty() => "no other is shown to have a higher throughput",
         AnswerOutcome::Run { same, .. } if same.iter().any(is_other) => "no other hardware has a higher throughput",
         _ => "no other hardware has its throughput",
     };

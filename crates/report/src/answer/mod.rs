@@ -19,6 +19,7 @@ mod judged;
 mod objective;
 mod places;
 mod ratio;
+mod repetitions;
 mod settings;
 mod steps;
 mod undecided;
@@ -33,6 +34,7 @@ pub use exchange::Exchange;
 
 pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
 pub(crate) use places::{cell as cell_name, name as place_name};
+pub(crate) use repetitions::chance;
 pub(crate) use steps::reason as step_reason;
 
 use crate::cache_curve;

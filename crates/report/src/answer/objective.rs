@@ -75,9 +75,10 @@ fn measured(analysis: &Analysis, place: &WorkloadAnswer, candidate: &Candidate, 
             let rate = analysis.objective.as_ref().and_then(|o| o.rate_to_offer()).filter(|_| is_open);
             let offer = rate.map(|rate| format!(", as the offered rate was held: offer {}/s or more", given(rate)));
             format!(
-                "capacity less headroom {}{}{}",
+                "capacity less headroom {}{}{}{}",
                 if is_least { "at least " } else { "" },
                 with(None, &number, "/s"),
+                labels::estimated(analysis),
                 offer.unwrap_or_default()
             )
         }

@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, AnswerOutcome, DecidedBy, Status, ValueOfMoney, ValueVerdict, grouped};
 
-use super::{doubts, durability, places, ratio};
+use super::{doubts, durability, places, ratio, repetitions};
 use crate::figures::{given_percent, number, several, when};
 use crate::labels;
 
@@ -69,7 +69,7 @@ fn verdict(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> S
         ValueVerdict::NotDecided => {
             let more = match (step.throughput_ratio.verdict.is_tested(), step.repetitions_to_decide) {
                 (false, _) => return format!("{to} against {from}, not tested: {gain}"),
-                (true, Some(n)) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
+                (true, Some(n)) => repetitions::would_decide(analysis, n),
                 (true, None) if step.throughput_ratio.bound.is_some() => String::new(),
                 (true, None) => "; no affordable number of repetitions would decide".to_owned(),
             };

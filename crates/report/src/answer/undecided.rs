@@ -6,7 +6,7 @@ use analysis::{
 };
 
 use super::objective::TOO_FEW;
-use super::{capacity, doubts, durability, objective, places, steps};
+use super::{capacity, doubts, durability, objective, places, repetitions, steps};
 use crate::figures::{given_percent, listed, number, when};
 use crate::labels;
 
@@ -154,21 +154,19 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let is_bound = decisive(analysis, place).is_some_and(|step| step.throughput_ratio.bound.is_some());
     // Beside the numbers of one step its own repetitions, not those that a neighbour needs.
     let own = decisive(analysis, place).and_then(|step| step.repetitions_to_decide);
-    let more = match (repetitions, open.is_empty()) {
-        (Some(n), true) if own.is_some_and(|own| own < *n) => format!(
-            "; if that is the truth, about {} repetitions of each cell would decide that, \
-             and about {n} repetitions what else is open",
-            own.unwrap_or(*n)
+    let more = match (repetitions, open.is_empty(), own) {
+        (Some(n), true, Some(own)) if own < *n => format!(
+            "; if that is the truth, about {own} repetitions of each cell would decide that, and about {n} repetitions \
+             what else is open, each {}",
+            repetitions::in_new_runs(analysis, *n)
         ),
-        (Some(n), _) => format!("; if that is the truth, about {n} repetitions of each cell would decide"),
-        (None, true) if own.is_some() => format!(
-            "; if that is the truth, about {} repetitions of each cell would decide that, and no affordable number \
-             what else is open",
-            own.unwrap_or_default()
-        ),
-        (None, true) if is_bound => String::new(),
-        (None, false) if !objective::are_at_bound(analysis, place, configurations) => String::new(),
-        (None, _) => "; no affordable number of repetitions would decide".to_owned(),
+        (Some(n), ..) => repetitions::would_decide(analysis, *n),
+        (None, true, Some(own)) => {
+            format!("{}, and no affordable number what else is open", repetitions::would_decide(analysis, own))
+        }
+        (None, true, None) if is_bound => String::new(),
+        (None, false, _) if !objective::are_at_bound(analysis, place, configurations) => String::new(),
+        (None, ..) => "; no affordable number of repetitions would decide".to_owned(),
     };
     let alike = match (alike.as_slice(), configurations.first()) {
         ([], _) | (_, None) => String::new(),

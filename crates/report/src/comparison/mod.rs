@@ -33,8 +33,8 @@ fn compared(comparison: &Comparison) -> Section<'_> {
     if let Some((a, b)) = comparison.scales_differ {
         section = section.paragraph(format!("Note: {}.", words::scales(a, b)));
     }
-    if let Some(copies) = words::copies(comparison) {
-        section = section.paragraph(format!("Note: {copies}."));
+    if let Some(other_work) = words::other_work(comparison) {
+        section = section.paragraph(format!("Note: {other_work}."));
     }
     if let Some(withheld) = words::withheld(comparison) {
         section = section.paragraph(format!("Note: {withheld}."));

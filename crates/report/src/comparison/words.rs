@@ -2,6 +2,7 @@
 
 use analysis::{CellChange, Change, Comparison, GateCell, GateOutcome, GateResult, Metric, Obstacle, Verdict, grouped};
 
+use crate::answer::chance;
 use crate::cache_curve::instead;
 use crate::figures::{listed, ms, number, several, several_of, when};
 use crate::labels;
@@ -37,16 +38,11 @@ pub fn scales(a: f64, b: f64) -> String {
     )
 }
 
-/// How many replicas are kept and waited for, where the runs differ in it; `None` where they do not.
-pub fn copies(comparison: &Comparison) -> Option<String> {
-    let is_of_copies = |line: &&String| {
-        let path = line.split(": ").next().unwrap_or_default();
-        path.split('.').any(|key| matches!(key, "consistency" | "replication_factor"))
-    };
-    let found: Vec<String> = comparison.differences.iter().filter(is_of_copies).cloned().collect();
-    (!found.is_empty()).then(|| {
-        format!("the runs differ in replicas kept or waited for, which is part of every change: {}", facts(&found))
-    })
+/// What makes other work of the same cells, where the runs differ in it; `None` where they do not.
+pub fn other_work(comparison: &Comparison) -> Option<String> {
+    let found = comparison.unlike();
+    (!found.is_empty())
+        .then(|| format!("the runs did different work, which is part of every change: {}", facts(&found)))
 }
 
 /// The first of these facts, and how many more there are.
@@ -102,7 +98,8 @@ pub fn reasons(gate: &GateResult) -> Vec<String> {
             "at least {least} repetitions of each cell in both runs are needed: how many would decide shows then"
         )),
         Some(repetitions) => reasons.push(format!(
-            "about {repetitions} repetitions of each cell in both runs would decide, if what was seen is the truth"
+            "about {repetitions} repetitions of each cell in both runs would decide {}, if what was seen is the truth",
+            chance("such pairs of runs")
         )),
         None if gate.outcome == GateOutcome::Inconclusive && gate.obstacles.is_empty() => reasons.push(
             "no affordable number of repetitions would decide: for how they spread, the change lies too near the \
@@ -148,6 +145,9 @@ fn obstacle(obstacle: &Obstacle) -> String {
                 "of {cells} something else was measured than the storage in its sustained state: that nothing is lost \
                  there is not shown"
             )
+        }
+        Obstacle::DifferentWork { facts: differing } => {
+            format!("the runs did different work, whose difference is part of every change: {}", facts(differing))
         }
         Obstacle::DifferentHosts { facts: differing } => format!(
             "the runs were made on different hosts, whose difference is part of every change: {}",

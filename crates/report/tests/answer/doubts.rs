@@ -20,6 +20,20 @@ fn what_was_not_considered_stands_beside_the_answer() {
 }
 
 #[test]
+fn a_single_node_is_distinguished_from_what_production_runs() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    analysis.recommendation.doubts = vec![Doubt::OneCopy];
+    let words = |analysis: &analysis::Analysis| said(analysis).doubts[0].clone();
+    let expected = "Each configuration is a single node without replicas (consistency one). With 3 replicas and \
+                    LOCAL_QUORUM, as production usually has, 3 nodes do each write and 2 each read";
+    assert!(words(&analysis).starts_with(expected), "{}", words(&analysis));
+    for configuration in &mut analysis.configurations {
+        configuration.consistency = Some(analysis::ConsistencyLevels::all(analysis::Consistency::LocalOne));
+    }
+    assert!(words(&analysis).contains("(consistency local_one)"));
+}
+
+#[test]
 fn a_run_beside_others_says_so_and_beside_whom() {
     let mut analysis = with(DecidedBy::Value, run("io2"));
     let others = vec!["process 7, run gp3-20261125T120000Z".to_owned()];
@@ -204,7 +218,7 @@ fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
             "Page caches here do not miss as often as at full scale: under read-heavy 0.322 reads of \
              gp2 and gp3 are expected to miss for each operation, 0.251 at full scale, so that volumes are read 1.28 \
              times as often; under read-heavy 0.200 reads of io2 are expected to miss for each operation, 0.160 at \
-             full scale, so that volumes are read 1.25 times as often. A verdict that this would change is none; \
+             full scale, so that volumes are read 1.25 times as often. No verdict is given that this would change; \
              {what_to_do}"
         )
     };
@@ -220,7 +234,7 @@ fn what_the_model_misses_is_reported_with_what_keeps_the_misses() {
     analysis.recommendation.doubts = vec![Doubt::ModelMisses { all, can_be_kept: true, own_buffers }];
     let found = said(&analysis).doubts.remove(0);
     let expected = "so that volumes are read 1.25 times as often (reckoned without shared_buffers and without what \
-                    updates read). A verdict that this would change is none;";
+                    updates read). No verdict is given that this would change;";
     assert!(found.contains(expected), "{found}");
     // So few reads are no figure, and neither is their ratio.
     let none = |in_model: f64| {

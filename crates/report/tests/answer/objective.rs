@@ -245,8 +245,9 @@ fn a_held_rate_is_the_least_that_is_carried() {
         alike: Vec::new(),
         repetitions: None,
     };
-    let open = |demand: f64, held: Meets| {
+    let at = |scale: f64, demand: f64, held: Meets| {
         let mut analysis = with(DecidedBy::Objective, between.clone());
+        analysis.scale = scale;
         let stated = json!({"latency": [], "error_share": null, "throughput": demand, "headroom": 0.3});
         analysis.objective = Some(serde_json::from_value(stated).unwrap());
         let check = |what: Criterion, rate: f64, meets: Meets| Check {
@@ -267,13 +268,16 @@ fn a_held_rate_is_the_least_that_is_carried() {
         analysis.recommendation.places[0].candidates = vec![of("gp2"), of("gp3")];
         said(&analysis).headline()
     };
+    let open = |demand: f64, held: Meets| at(1.0, demand, held);
     let least = open(3000.0, Meets::Yes);
     let expected = "gp2 (capacity less headroom at least 2,100/s, as the offered rate was held: offer 4,510/s or more)";
     assert!(least.contains(expected), "{least}");
     let edge = open(2100.0, Meets::Yes);
     assert!(edge.contains("gp2 (capacity less headroom at least 2,100/s)"), "{edge}");
     let not_held = open(3000.0, Meets::NotDecided);
-    assert!(not_held.contains("capacity less headroom 2,100/s"), "{not_held}");
+    assert!(not_held.contains("capacity less headroom 2,100/s)"), "{not_held}");
+    let of_model = at(16.0, 3000.0, Meets::NotDecided);
+    assert!(of_model.contains("capacity less headroom 2,100/s at full scale (estimated)"), "{of_model}");
 }
 
 #[test]

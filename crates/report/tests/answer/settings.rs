@@ -85,3 +85,15 @@ fn other_hardware_with_the_same_throughput_is_not_denied() {
     assert!(both.contains("no other hardware has a higher throughput, and prices are missing"), "{both}");
     assert!(both.contains("(gp3_a and io2 give the same within 5 %)"), "{both}");
 }
+
+/// What gives the same within the margin may be a little faster: then none is said to be the fastest.
+#[test]
+fn without_prices_the_highest_throughput_is_claimed_only_of_what_stands_alone() {
+    let headline = |same: Vec<String>| {
+        let outcome = AnswerOutcome::Run { configuration: "gp3".into(), same, settings: None };
+        said(&with(DecidedBy::Throughput, outcome)).headline()
+    };
+    assert!(headline(Vec::new()).contains("it has the highest throughput, and prices are missing"));
+    let same = headline(vec!["io2".into()]);
+    assert!(same.contains("no other is shown to have a higher throughput, and prices are missing"), "{same}");
+}

@@ -108,11 +108,16 @@ fn the_cheapest_that_was_judged_need_not_be_the_cheapest() {
         other.usd_per_month = usd;
         said(&analysis).headline()
     };
-    let all = "and nothing more expensive gives more for its money.";
-    assert_eq!(headline(Some(750.0)), format!("Run gp2: no other costs less, {all}"));
-    for unknown in [Some(400.0), None] {
-        assert_eq!(headline(unknown), format!("Run gp2: no other that was judged costs less, {all}"));
-    }
+    let (all, judged) = ("and nothing more expensive", "gives more for its money.");
+    assert_eq!(headline(Some(750.0)), format!("Run gp2: no other costs less, {all} {judged}"));
+    let less = "Run gp2: no other that was judged costs less";
+    assert_eq!(headline(Some(400.0)), format!("{less}, {all} {judged}"));
+    assert_eq!(headline(None), format!("{less}, {all} that was judged {judged}"));
+    // The others have no valid trial: nobody knows what they give.
+    let mut alone = with(DecidedBy::Value, run("gp2"));
+    alone.value_of_money.clear();
+    alone.cells.iter_mut().filter(|c| c.configuration != "gp2").for_each(|c| c.valid_trials = 0);
+    assert_eq!(said(&alone).headline(), format!("Run gp2: no other costs less, {all} was judged."));
 }
 
 /// What misses a bound may give more for its money than what is run.

@@ -97,6 +97,7 @@ pub fn empty(baseline: &str) -> Analysis {
         left_out: None,
         stands_for_records: None,
         trials: TrialCounts::default(),
+        trial_s: Some(100.0),
         stopped: None,
         rested: Vec::new(),
         capacities: Vec::new(),

@@ -200,6 +200,7 @@ pub fn measured(record: &TrialRecord, device_reads: f64) -> TrialMeasurement {
         iops_limit: None,
         request_credits: None,
         byte_credits: None,
+        credits_s: None,
         slowed_at_s: None,
         disk_floor_share: None,
         cpu_floor_share: None,
