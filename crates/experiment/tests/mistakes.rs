@@ -258,6 +258,11 @@ fn every_wrong_input_is_refused_at_its_place() {
             "update = 0.2\ndistribution = { kind = \"zipfian\", constant = \"high\" }",
             "in distribution: constant cannot be the text \"high\" (a number",
         ),
+        ("[dataset]", "[basis]\npurchase = \"borrowed\"\n[dataset]", "x.toml:4:12: unknown purchase option"),
+        ("[dataset]", "[basis]\nprice_date = \"soon\"\n[dataset]", "x.toml:4:14: `soon` is no price date"),
+        ("[dataset]", "[basis]\nregion = \"atlantis-1\"\n[dataset]", "x.toml:4:10: no prices of region"),
+        ("[dataset]", "[basis]\nhours_per_month = 0\n[dataset]", "x.toml:4:19: hours per month is 0"),
+        ("[dataset]", "[basis]\nuplift_percent = -1\n[dataset]", "x.toml:4:18: uplift percent is -1"),
         ("[dataset]", "[[dataset]]", "dataset cannot be a list of tables (one table: write [dataset]"),
         (
             "[[configuration]]",
