@@ -389,8 +389,7 @@ fn wasted(
     let effective = &volume.effective_limits;
     let enough = VolumeRequest {
         iops: least(bought.iops, effective.read_iops).or(bought.iops),
-        mib_per_s: least(bought.mib_per_s, effective.read_bytes_per_s.map(|bytes| bytes / MIB))
-            .or(bought.mib_per_s),
+        mib_per_s: least(bought.mib_per_s, effective.read_bytes_per_s.map(|bytes| bytes / MIB)).or(bought.mib_per_s),
         ..bought
     };
     let usd = |order| pricing::with_data_volume(catalog, experiment, configuration, volume.count, order);

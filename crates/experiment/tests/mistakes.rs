@@ -55,10 +55,11 @@ fn a_mistake_hides_no_other_that_does_not_depend_on_it() {
         ],
     );
     // Two that mean nothing, one of them in a table that cannot do without, and what was meant by others.
-    let text = GOOD
-        .replacen("records = 1000", "records = \"many\"\nseed = true", 1)
-        .replacen("[10]", "10\nduration_s = \"soon\"\nwarmup_s = \"5 s\"", 1)
-        + "[[fault]]\nkind = \"node-kill\"\nat_s = \"later\"\n[[fault]]\nkind = 7\nat_s = 9\n";
+    let text = GOOD.replacen("records = 1000", "records = \"many\"\nseed = true", 1).replacen(
+        "[10]",
+        "10\nduration_s = \"soon\"\nwarmup_s = \"5 s\"",
+        1,
+    ) + "[[fault]]\nkind = \"node-kill\"\nat_s = \"later\"\n[[fault]]\nkind = 7\nat_s = 9\n";
     said(
         &text,
         &[

@@ -8,7 +8,9 @@ use ::catalog::Catalog;
 use archive::RunDirectory;
 use clap::Args;
 use database::{ReadRecording, TableSnapshot};
-use experiment::{Assignment, Changed, DataSetPlace, Experiment, FoundSnapshot, ParseContext, ReadFor, Recording, ThisMachine};
+use experiment::{
+    Assignment, Changed, DataSetPlace, Experiment, FoundSnapshot, ParseContext, ReadFor, Recording, ThisMachine,
+};
 use process::failure::Failure;
 use process::machine;
 

@@ -145,8 +145,7 @@ fn tell(args: &InitArgs, experiment: &Experiment) {
              the cluster"
         );
     }
-    let is_one_size =
-        experiment.configurations.windows(2).all(|two| two[0].instance.vcpus == two[1].instance.vcpus);
+    let is_one_size = experiment.configurations.windows(2).all(|two| two[0].instance.vcpus == two[1].instance.vcpus);
     let needs = [
         (is_asked, "--in-flight instead of --rate, --demand and --p99"),
         (is_one_size, "a --candidate of another instance size (or a second [[workload]], of another mix)"),
