@@ -20,7 +20,7 @@ fn what_a_flag_has_set_wrongly_is_a_mistake_of_the_flag_and_the_file_keeps_its_l
         // Of a value in braces the mistake stands at the key, or at all of it.
         (GOOD, "configuration.a.data_volume.size_gib=0", ""),
         (GOOD, "configuration.a.data_volume.iops=5000", ""),
-        (&sized, "configuration.a.instance.vcpus=0", "no instance has 0 vCPUs"),
+        (sized.as_str(), "configuration.a.instance.vcpus=0", "no instance has 0 vCPUs"),
         (GOOD, "basis.purchase=borrowed", "unknown purchase option `borrowed`"),
     ] {
         let mistakes = said(text, &[set.parse().unwrap()]).to_string();
@@ -31,7 +31,7 @@ fn what_a_flag_has_set_wrongly_is_a_mistake_of_the_flag_and_the_file_keeps_its_l
     assert!(only.starts_with("--only b: there is no configuration `b`"), "{only}");
 
     // A line before it is not the file's.
-    let both = ["question=Why?", "load.concurrency=[0]"].map(|set| set.parse().unwrap());
+    let both = ["question=Why?", "load.concurrency=[0]"].map(|set| set.parse::<Assignment>().unwrap());
     let mistakes = said(&with("records = 1000", "records = 0"), &both);
     let reported = mistakes.to_string();
     let lines: Vec<&str> = reported.lines().collect();
