@@ -8,12 +8,14 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::mistakes::nearest;
+use crate::mistakes::{Mistakes, nearest};
 
 /// A key and what it is set to: `load.repetitions=5`; of several tables the one with that name:
 /// `configuration.gp3-3000.nodes=3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
+    /// As it was typed, with its flag.
+    flag: String,
     /// The tables, then the key; at least that.
     path: Vec<String>,
     /// In TOML.
@@ -23,9 +25,10 @@ pub struct Assignment {
 impl Assignment {
     /// Measure these cells alone.
     pub fn only(cells: &[String]) -> Self {
+        let flag = format!("--only {}", cells.join(","));
         let cells = cells.iter().map(|cell| toml::Value::String(cell.clone())).collect();
         let path = ["load", "only"].map(str::to_owned).to_vec();
-        Self { path, value: toml::Value::Array(cells).to_string() }
+        Self { flag, path, value: toml::Value::Array(cells).to_string() }
     }
 }
 
@@ -51,29 +54,94 @@ impl FromStr for Assignment {
         let is_toml = !value.contains('\n')
             && DeTable::parse(&whole).is_ok_and(|table| table.get_ref().get("v").is_some_and(is_all));
         let value = if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
-        Ok(Self { path, value })
+        Ok(Self { flag: format!("--set {text}"), path, value })
     }
 }
 
 impl fmt::Display for Assignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.path.join("."), self.value)
+        f.write_str(&self.flag)
     }
 }
 
-/// The text of an experiment with these set, one after the other. One that cannot be read is given back as it is: what
-/// is wrong with it is reported where it is read. Errors: which cannot be set, and why.
-pub fn set(text: &str, all: &[Assignment]) -> Result<String, String> {
-    if DeTable::parse(text).is_err() {
-        return Ok(text.to_owned());
+/// The text of an experiment with what was set in it.
+#[derive(Debug)]
+pub struct Changed {
+    /// With all of it.
+    pub text: String,
+    /// As the file has it.
+    before: String,
+    /// One after the other, each with its flag.
+    edits: Vec<(Edit, String)>,
+}
+
+impl Changed {
+    /// What is wrong with the text in the words of who typed it: by the flag that set it, else at its place in `file`
+    /// as that stands.
+    pub fn explain(&self, file: &str, mistakes: Mistakes) -> Mistakes {
+        mistakes.moved(file, &self.before, |at| {
+            // A value in braces is refused as one whichever of its keys was set.
+            let is_in_braces = self.text.get(at.clone()).is_some_and(|value| value.starts_with('{'));
+            let (mut at, mut flag) = (at.clone(), None);
+            for (edit, by) in self.edits.iter().rev() {
+                let set = edit.stands();
+                let is_set = !at.is_empty() && set.start <= at.start && at.end <= set.end;
+                if is_set || (is_in_braces && at.start <= set.start && set.end <= at.end) {
+                    flag = flag.or_else(|| Some(by.clone()));
+                }
+                at = edit.place_before(at.start)..edit.place_before(at.end);
+            }
+            (flag, at)
+        })
     }
-    all.iter().try_fold(text.to_owned(), |text, one| {
-        let changed = one.applied(&text).map_err(|why| format!("cannot set {one}: {why}"))?;
-        match DeTable::parse(&changed) {
-            Ok(_) => Ok(changed),
-            Err(error) => Err(format!("cannot set {one}: {}; change the file", error.message())),
+}
+
+/// The text of an experiment with these set, one after the other. One that cannot be read stays as it is: what is wrong
+/// with it is reported where it is read. Errors: which cannot be set, and why.
+pub fn set(text: &str, all: &[Assignment]) -> Result<Changed, String> {
+    let mut changed = Changed { text: text.to_owned(), before: text.to_owned(), edits: Vec::new() };
+    if DeTable::parse(text).is_err() {
+        return Ok(changed);
+    }
+    for one in all {
+        let edit = one.edit(&changed.text).map_err(|why| format!("{one}: {why}"))?;
+        changed.text.replace_range(edit.at.clone(), &edit.with);
+        if let Err(error) = DeTable::parse(&changed.text) {
+            return Err(format!("{one}: {}; change the file", error.message()));
         }
-    })
+        changed.edits.push((edit, one.flag.clone()));
+    }
+    Ok(changed)
+}
+
+/// A change of a text; places are in bytes.
+#[derive(Debug)]
+struct Edit {
+    /// What is replaced, in the text before; empty where something is put in.
+    at: Range<usize>,
+    with: String,
+    /// Where its key begins, in both texts.
+    from: usize,
+}
+
+impl Edit {
+    /// Key and value are put in together.
+    fn whole(at: Range<usize>, with: impl Into<String>) -> Self {
+        Self { from: at.start, at, with: with.into() }
+    }
+
+    /// Where key and value stand in the text after.
+    fn stands(&self) -> Range<usize> {
+        self.from..self.at.start + self.with.len()
+    }
+
+    /// The place in the text before of one in the text after.
+    fn place_before(&self, after: usize) -> usize {
+        match after.checked_sub(self.stands().end) {
+            Some(behind) => self.at.end + behind,
+            None => after.min(self.at.start),
+        }
+    }
 }
 
 /// A table as it was found.
@@ -86,40 +154,40 @@ struct Found<'t, 'i> {
 }
 
 impl Assignment {
-    fn applied(&self, text: &str) -> Result<String, String> {
+    fn edit(&self, text: &str) -> Result<Edit, String> {
         let document = DeTable::parse(text).map_err(|error| error.message().to_owned())?;
-        let Some((key, tables)) = self.path.split_last() else { return Ok(text.to_owned()) };
+        let Some((key, tables)) = self.path.split_last() else { return Err("it names no key".to_owned()) };
         let line = format!("{key} = {}\n", self.value);
         let Some(found) = find(document.get_ref(), tables)? else { return Ok(appended(text, tables, &line)) };
-        match found.table.get(key.as_str()) {
-            Some(value) if is_by_header(text, value.get_ref(), value.span()) => {
+        match found.table.get_key_value(key.as_str()) {
+            Some((_, value)) if is_by_header(text, value.get_ref(), value.span()) => {
                 Err(format!("{key} is a table: set one of its keys"))
             }
-            Some(value) => Ok(replaced(text, value.span(), &self.value)),
+            Some((key, value)) => Ok(Edit { at: value.span(), with: self.value.clone(), from: key.span().start }),
             None => inserted(text, tables, &line, &found),
         }
     }
 }
 
-/// With a table at the end that has this line.
-fn appended(text: &str, tables: &[String], line: &str) -> String {
+/// A table at the end that has this line.
+fn appended(text: &str, tables: &[String], line: &str) -> Edit {
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!("{text}{end}\n[{}]\n{line}", tables.join("."))
+    Edit::whole(text.len()..text.len(), format!("{end}\n[{}]\n{line}", tables.join(".")))
 }
 
-/// With a line that was not there.
-fn inserted(text: &str, tables: &[String], line: &str, found: &Found<'_, '_>) -> Result<String, String> {
-    let Some(at) = &found.at else { return Ok(replaced(text, behind_comments(text), line)) };
+/// A line that was not there.
+fn inserted(text: &str, tables: &[String], line: &str, found: &Found<'_, '_>) -> Result<Edit, String> {
+    let Some(at) = &found.at else { return Ok(Edit::whole(behind_comments(text), line)) };
     match text[at.start..].chars().next() {
         // Behind what is there already a comment may stand, which would hold it too.
         Some('{') => {
             let after = if found.table.is_empty() { " " } else { "," };
             let inside = at.start + 1;
-            Ok(replaced(text, inside..inside, &format!(" {}{after}", line.trim_end())))
+            Ok(Edit::whole(inside..inside, format!(" {}{after}", line.trim_end())))
         }
         Some('[') => Ok(match text[at.end..].find('\n') {
-            Some(rest) => replaced(text, at.end + rest + 1..at.end + rest + 1, line),
-            None => format!("{text}\n{line}"),
+            Some(rest) => Edit::whole(at.end + rest + 1..at.end + rest + 1, line),
+            None => Edit::whole(text.len()..text.len(), format!("\n{line}")),
         }),
         // It is only there because tables are below it.
         _ if found.is_one_of_several => Err("change the file".to_owned()),
@@ -175,10 +243,6 @@ fn is_by_header(text: &str, value: &DeValue<'_>, at: Range<usize>) -> bool {
     }
 }
 
-fn replaced(text: &str, at: Range<usize>, with: &str) -> String {
-    format!("{}{with}{}", &text[..at.start], &text[at.end..])
-}
-
 /// The place behind the comments with which a file begins.
 fn behind_comments(text: &str) -> Range<usize> {
     let is_comment = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
@@ -196,7 +260,7 @@ mod tests {
                         [provider.local]\nscale = 16\n";
 
     fn with(assignment: &str) -> Result<String, String> {
-        set(FILE, &[assignment.parse()?])
+        Ok(set(FILE, &[assignment.parse()?])?.text)
     }
 
     #[test]
@@ -221,7 +285,7 @@ mod tests {
     fn a_key_of_a_table_in_braces_is_set_whatever_stands_in_them() {
         for braces in ["{}", "{ type = \"gp3\", }", "{ # ours\n type = \"gp3\" # cheap\n}", "{ # none\n}"] {
             let file = format!("[load]\nthink = {braces}\n");
-            let changed = set(&file, &["load.think.iops=9000".parse().unwrap()]).unwrap();
+            let changed = set(&file, &["load.think.iops=9000".parse().unwrap()]).unwrap().text;
             let file: toml::Table = toml::from_str(&changed).unwrap();
             let think = &file["load"]["think"];
             assert_eq!(think["iops"].as_integer(), Some(9000), "{changed}");
@@ -244,16 +308,15 @@ mod tests {
             let refused = with(assignment).unwrap_err();
             assert!(refused.contains(why), "{assignment}: {refused}");
         }
-        assert_eq!(
-            set("name = ", &["name=x".parse().unwrap()]),
-            Ok("name = ".to_owned()),
-            "the reader says what is wrong"
-        );
+        assert_eq!(with("load=1"), Err("--set load=1: load is a table: set one of its keys".to_owned()));
+        let unread = set("name = ", &["name=x".parse().unwrap()]).unwrap();
+        assert_eq!(unread.text, "name = ", "the reader says what is wrong");
     }
 
     #[test]
     fn cells_are_named_in_load() {
         let only = Assignment::only(&["gp3.night.c64".to_owned()]);
-        assert_eq!(set("[load]\n", &[only]), Ok("[load]\nonly = [\"gp3.night.c64\"]\n".to_owned()));
+        assert_eq!(only.to_string(), "--only gp3.night.c64");
+        assert_eq!(set("[load]\n", &[only]).unwrap().text, "[load]\nonly = [\"gp3.night.c64\"]\n");
     }
 }

@@ -73,7 +73,7 @@ mod words;
 pub use access::{Access, Identity, Login, PasswordSource, Pem, Tls};
 pub use adaptive::{Adaptive, Aim, NextBlock, Rested, Resting, RestsBecause};
 pub use added::{Block, OtherMachine, block_on, with_blocks};
-pub use assignment::{Assignment, set};
+pub use assignment::{Assignment, Changed, set};
 pub use aws::{
     AwsBackend, AwsBatch, AwsInitialisation, AwsLimits, AwsMachine, AwsNetwork, AwsPrice, AwsQuota, AwsQuotas,
     AwsSettings, AwsSite, AwsVolume, QuotaNeeds,

@@ -20,6 +20,9 @@ pub struct Mistake {
     pub message: String,
     /// What was expected, and the nearest valid name.
     pub help: Option<String>,
+    /// What was typed beside the file, if that is wrong: the place is then the one in the file that it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flag: Option<String>,
     #[serde(skip)]
     span: Range<usize>,
 }
@@ -39,6 +42,26 @@ impl Mistakes {
     /// The mistakes in the order of the experiment file; those in files that it names come last.
     pub fn list(&self) -> &[Mistake] {
         &self.list
+    }
+
+    fn of(related: Vec<One>) -> Self {
+        Self { list: related.iter().map(|One(mistake, _)| mistake.clone()).collect(), related }
+    }
+
+    /// With those of `file` at their places in `text`: `origin` says of a place in what was read which flag has set
+    /// what stands there, if any, and where that is in `text`.
+    pub(crate) fn moved(
+        mut self,
+        file: &str,
+        text: &str,
+        origin: impl Fn(&Range<usize>) -> (Option<String>, Range<usize>),
+    ) -> Self {
+        for One(mistake, source) in self.related.iter_mut().filter(|One(mistake, _)| mistake.file == file) {
+            (mistake.flag, mistake.span) = origin(&mistake.span);
+            (mistake.line, mistake.column) = position(text, mistake.span.start);
+            *source = NamedSource::new(file, text.to_owned());
+        }
+        Self::of(self.related)
     }
 }
 
@@ -69,8 +92,11 @@ impl Diagnostic for Mistakes {
 
 impl fmt::Display for One {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mistake { file, line, column, message, .. } = &self.0;
-        write!(f, "{file}:{line}:{column}: {message}")
+        let Mistake { file, line, column, message, flag, .. } = &self.0;
+        match flag {
+            Some(flag) => write!(f, "{flag}: {message}"),
+            None => write!(f, "{file}:{line}:{column}: {message}"),
+        }
     }
 }
 
@@ -78,10 +104,13 @@ impl std::error::Error for One {}
 
 impl Diagnostic for One {
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.1)
+        self.0.flag.is_none().then_some(&self.1 as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        if self.0.flag.is_some() {
+            return None;
+        }
         let span = self.0.span.clone();
         Some(Box::new(std::iter::once(LabeledSpan::new_with_span(None, (span.start, span.len().max(1))))))
     }
@@ -135,7 +164,7 @@ impl<'a> Collector<'a> {
     ) {
         let (line, column) = position(text, span.start);
         let help = Some(help.into()).filter(|h: &String| !h.is_empty());
-        let mistake = Mistake { file: file.to_owned(), line, column, message: message.into(), help, span };
+        let mistake = Mistake { file: file.to_owned(), line, column, message: message.into(), help, flag: None, span };
         self.found.push(One(mistake, NamedSource::new(file, text.to_owned())));
     }
 
@@ -146,10 +175,7 @@ impl<'a> Collector<'a> {
         self.found.dedup_by(|One(a, _), One(b, _)| a == b);
         match value {
             Some(value) if self.found.is_empty() => Ok(value),
-            _ => Err(Mistakes {
-                list: self.found.iter().map(|One(mistake, _)| mistake.clone()).collect(),
-                related: self.found,
-            }),
+            _ => Err(Mistakes::of(self.found)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Catalog, IoLimits, VolumeRequest, through_cards};
+use catalog::{Catalog, IoLimits, MIB, VolumeRequest, through_cards};
 use product::Lack;
 
 use crate::note::grouped;
@@ -15,7 +15,7 @@ use crate::{
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
 /// figures.
 const SLACK: f64 = 0.001;
-/// Less money a month, or a smaller share of the price, is not worth a note (thresholds: ours).
+/// Less money a month, or a smaller share of the price, is not worth another choice (thresholds: ours).
 const LEAST_USD: f64 = 1.0;
 const LEAST_SHARE: f64 = 0.01;
 
@@ -100,8 +100,8 @@ fn fits_memory(experiment: &Experiment, setup: &Setup) -> Option<Note> {
     (payload <= memory && !experiment.caches.ask_for_memory()).then(|| {
         let words = format!(
             "the data set ({:.0} MiB) fits the {what} ({:.0} MiB): reads will be served from memory",
-            payload / catalog::MIB,
-            memory / catalog::MIB
+            payload / MIB,
+            memory / MIB
         );
         let advice = format!("This is no test of storage; {advice}");
         let note = Note::new("data_fits_page_cache", (&setup.configuration, words), advice);
@@ -311,9 +311,9 @@ fn above_instance(
         ),
         (None, Some((bought, reachable))) => (
             BTreeMap::from([("bought_bytes_per_s", bought), ("reachable_bytes_per_s", reachable)]),
-            format!("{:.0} MB/s of {} bought, {:.0} reachable", bought / 1e6, volume.label, reachable / 1e6),
+            format!("{:.0} MiB/s of {} bought, {:.0} reachable", bought / MIB, volume.label, reachable / MIB),
             reached_for_a_while(catalog, configuration, (bought, reachable), |path| path.read_bytes_per_s)
-                .map(|burst| format!("{:.0} MB/s", burst / 1e6)),
+                .map(|burst| format!("{:.0} MiB/s", burst / MIB)),
         ),
         (None, None) => return None,
     };
@@ -323,8 +323,11 @@ fn above_instance(
     };
     // What is reached for a while is not nothing.
     let nothing = if burst.is_some() { "nothing that lasts" } else { "nothing" };
+    let mut advice = "Choose a larger instance or a slower volume";
     match wasted(catalog, experiment, configuration, volume) {
-        Some(Wasted { usd, all, .. }) if usd < LEAST_USD || usd < all * LEAST_SHARE => return None,
+        Some(Wasted { usd, all, .. }) if usd < LEAST_USD || usd < all * LEAST_SHARE => {
+            advice = "It costs little, but what is stated is not what is measured";
+        }
         Some(Wasted { usd, parts, .. }) => {
             numbers.insert("wasted_usd_per_month", usd);
             what += &format!(": {usd:.2} USD a month");
@@ -335,7 +338,6 @@ fn above_instance(
         }
         None => what += &format!(": the rest buys {nothing}"),
     }
-    let advice = "Choose a larger instance or a slower volume";
     Some(Note::new("volume_above_instance", (&configuration.name, what), advice).with(numbers))
 }
 
@@ -381,8 +383,7 @@ fn wasted(
     let effective = &volume.effective_limits;
     let enough = VolumeRequest {
         iops: least(bought.iops, effective.read_iops).or(bought.iops),
-        mib_per_s: least(bought.mib_per_s, effective.read_bytes_per_s.map(|bytes| bytes / catalog::MIB))
-            .or(bought.mib_per_s),
+        mib_per_s: least(bought.mib_per_s, effective.read_bytes_per_s.map(|bytes| bytes / MIB)).or(bought.mib_per_s),
         ..bought
     };
     let usd = |order| pricing::with_data_volume(catalog, experiment, configuration, volume.count, order);

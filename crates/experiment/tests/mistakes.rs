@@ -54,6 +54,27 @@ fn a_mistake_hides_no_other_that_does_not_depend_on_it() {
             "warmup_s cannot be -1",
         ],
     );
+    // Two that mean nothing, one of them in a table that cannot do without, and what was meant by others.
+    let text = GOOD.replacen("records = 1000", "records = \"many\"\nseed = true", 1).replacen(
+        "[10]",
+        "10\nduration_s = \"soon\"\nwarmup_s = \"5 s\"",
+        1,
+    ) + "[[fault]]\nkind = \"node-kill\"\nat_s = \"later\"\n[[fault]]\nkind = 7\nat_s = 9\n";
+    said(
+        &text,
+        &[
+            "records cannot be the text \"many\"",
+            "seed cannot be true",
+            "concurrency cannot be the number 10",
+            "duration_s cannot be the text \"soon\"",
+            "warmup_s cannot be the text \"5 s\"",
+            "at_s cannot be the text \"later\"",
+            "kind cannot be the number 7",
+        ],
+    );
+    // A number is a list of one: nothing is hidden.
+    let text = GOOD.replacen("update = 0.2", "update = 0.3", 1).replacen("[10]", "10", 1);
+    said(&text, &["the proportions sum to 1.1", "concurrency cannot be the number 10"]);
     let target = "[target]\nhosts = [\"h:9042\"]\ndbname = \"app\"\npassword_env = \"a b\"\n[dataset]";
     let parts =
         ["`hosts` without `keyspace`", "`dbname` is for PostgreSQL", "`password_env` is the name of a variable"];
@@ -258,6 +279,11 @@ fn every_wrong_input_is_refused_at_its_place() {
             "update = 0.2\ndistribution = { kind = \"zipfian\", constant = \"high\" }",
             "in distribution: constant cannot be the text \"high\" (a number",
         ),
+        ("[dataset]", "[basis]\npurchase = \"borrowed\"\n[dataset]", "x.toml:4:12: unknown purchase option"),
+        ("[dataset]", "[basis]\nprice_date = \"soon\"\n[dataset]", "x.toml:4:14: `soon` is no price date"),
+        ("[dataset]", "[basis]\nregion = \"atlantis-1\"\n[dataset]", "x.toml:4:10: no prices of region"),
+        ("[dataset]", "[basis]\nhours_per_month = 0\n[dataset]", "x.toml:4:19: hours per month is 0"),
+        ("[dataset]", "[basis]\nuplift_percent = -1\n[dataset]", "x.toml:4:18: uplift percent is -1"),
         ("[dataset]", "[[dataset]]", "dataset cannot be a list of tables (one table: write [dataset]"),
         (
             "[[configuration]]",

@@ -301,6 +301,16 @@ fn what_is_bought_above_an_instance_is_reached_for_a_while_where_it_bursts() {
         ),
         "{found:?}"
     );
+    // 156 MB/s are 149 MiB/s: too little money for another choice, and not what was stated.
+    let found = on("{ type = \"gp3\", size_gib = 500, mib_per_s = 151 }", "");
+    assert!(
+        found[0].contains("151 MiB/s of gp3 500 GiB")
+            && found[0].contains("149 reachable sustained through r6i.xlarge"),
+        "{found:?}"
+    );
+    assert!(found[0].ends_with("It costs little, but what is stated is not what is measured"), "{found:?}");
+    assert!(!found[0].contains("USD"), "{found:?}");
+    assert_eq!(on("{ type = \"gp3\", size_gib = 500, mib_per_s = 149 }", ""), Vec::<String>::new());
     // 12,000 IOPS come with 400 GiB.
     let found = on("{ type = \"rds-gp3\", size_gib = 400 }", "[target]\ndatabase = \"postgresql\"\n");
     assert_eq!(found.len(), 1, "{found:?}");

@@ -18,6 +18,7 @@ mod draft;
 mod effect;
 mod examples;
 mod faults;
+mod flags;
 mod hosts;
 mod log_space;
 mod main_memory;

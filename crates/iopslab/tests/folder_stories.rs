@@ -90,17 +90,24 @@ fn a_run_measures_what_is_asked_for_beside_its_file_and_says_so_in_its_own() {
     assert_eq!(code, Some(2), "{stderr}");
 
     for (flags, reason) in [
-        (&["--only", "b.reads.c64"][..], "there is no cell `b.reads.c64`"),
-        (&["--only", "c"], "there is no configuration `c`"),
+        (&["--only", "b.reads.c64"][..], "--only b.reads.c64: there is no cell `b.reads.c64`"),
+        (&["--only", "c"], "--only c: there is no configuration `c`"),
         (&["--set", "configuration.bb.nodes=3"], "did you mean `b`?"),
-        (&["--set", "load.repetition=1"], "unknown key `repetition`"),
+        (&["--set", "load.repetition=1"], "--set load.repetition=1: unknown key `repetition`"),
+        (&["--set", "load.rate=abc"], "--set load.rate=abc: rate cannot be \"abc\""),
         (&["--set", "configuration.nodes=3"], "configuration.NAME.KEY, NAME being one of a, b"),
         (&["--set", "load.repetitions"], "expected KEY=VALUE"),
     ] {
         let (code, _, stderr) = said(&lab, &[&["plan"][..], flags].concat());
         assert_eq!(code, Some(2), "{flags:?}: {stderr}");
         assert!(stderr.contains(reason), "{flags:?}: {stderr}");
+        assert!(!stderr.contains("experiment.toml:"), "nobody wrote that there: {stderr}");
     }
+    // What is wrong with the file itself stands at its line, whatever is set above it.
+    lab.write("experiment.toml", &EXPERIMENT.replacen("duration_s = 45", "duration_s = 0", 1));
+    let line = 1 + EXPERIMENT.lines().position(|line| line == "duration_s = 45").unwrap();
+    let (_, _, stderr) = said(&lab, &["plan", "--set", "question=Why?"]);
+    assert!(stderr.contains(&format!("experiment.toml:{line}:14")), "{stderr}");
 }
 
 /// clap proposed `-- --dry-run` for any option that nobody knows.

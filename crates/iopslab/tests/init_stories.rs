@@ -99,6 +99,27 @@ fn what_cannot_be_measured_is_refused_and_nothing_is_written() {
     assert_eq!(std::fs::read_dir(lab.path()).unwrap().count(), 0);
 }
 
+/// What is written by default may be of no use to `iopslab next`, and the flag that helps is named.
+#[test]
+fn what_iopslab_next_would_need_is_said_before_the_run() {
+    let lab = Laboratory::new();
+    let (closed, sizes) = ("--in-flight instead of --rate", "a --candidate of another instance size");
+    let cases: [(&[&str], &[&str]); 5] = [
+        (&[], &[sizes]),
+        (&["--demand", "5000"], &[closed, sizes]),
+        (&["--candidate", "r6i.4xlarge+gp3:500GiB", "--rate", "5000"], &[closed]),
+        (&["--candidate", "r6i.4xlarge+gp3:500GiB"], &[]),
+        (&["--database", "postgresql"], &[]),
+    ];
+    for (flags, needed) in cases {
+        let stderr = init(&lab, 0, &[flags, &["--out", "-"]].concat()).stderr;
+        assert_eq!(stderr.contains("`iopslab next`"), !needed.is_empty(), "{flags:?}: {stderr}");
+        for need in [closed, sizes] {
+            assert_eq!(stderr.contains(need), needed.contains(&need), "{flags:?}: {stderr}");
+        }
+    }
+}
+
 /// On a machine that cannot carry full scale a bound on latency is judged in a model whose queues take longer: the file
 /// has it, and the terminal says what the model makes of it.
 #[test]

@@ -46,6 +46,11 @@ pub fn scale(scale: f64) -> String {
     format!("1:{}", given(scale))
 }
 
+/// How large what is measured is beside what it stands for: `a 1:16 model`, or `full scale`.
+pub fn at_scale(of: f64) -> String {
+    if of == 1.0 { "full scale".to_owned() } else { format!("a {} model", scale(of)) }
+}
+
 /// What so many records stand for, where that is stated: `, data 1:464, standing for 232,000,000 records`.
 pub fn stands_for(records: u64, all: Option<u64>) -> String {
     all.map_or_else(String::new, |all| {
@@ -522,10 +527,10 @@ fn ran(analysis: &Analysis) -> String {
     });
     let operations = shape.operations.map_or_else(String::new, |n| format!(" or {} operations", count(n)));
     format!(
-        "{} on the {} provider, scale {}, {}; trials of {}{until_rest}{} warm-up + {}{operations}.",
+        "{} on the {} provider, {}, {}; trials of {}{until_rest}{} warm-up + {}{operations}.",
         analysis.database,
         analysis.provider,
-        scale(analysis.scale),
+        at_scale(analysis.scale),
         data_set(analysis),
         code_warmup(shape),
         duration(shape.warmup_s),

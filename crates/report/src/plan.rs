@@ -80,12 +80,12 @@ fn matrix(plan: &Plan) -> Vec<String> {
         match &plan.own {
             Some(own) => own_data_set(plan, own),
             None => format!(
-                "Data set: {} records x {} fields x {} B = {} payload; scale {}{}",
+                "Data set: {} records x {} fields x {} B = {} payload; {}{}",
                 count(plan.dataset.records),
                 plan.dataset.fields,
                 plan.dataset.field_length,
                 bytes(plan.dataset.payload_bytes() as f64),
-                labels::scale(plan.scale()),
+                labels::at_scale(plan.scale()),
                 labels::stands_for(plan.dataset.records, plan.stands_for_records),
             ),
         },
@@ -146,14 +146,14 @@ fn own_data_set(plan: &Plan, own: &Own) -> String {
     let tables: Vec<String> = own.tables().iter().map(|table| of_table(table)).chain(views).collect();
     format!(
         "Data set of {}: {}; estimated: {} B of values a row, {} in all, at most {} on disk, all data sets written in \
-         {}; scale {}",
+         {}; {}",
         own.file,
         tables.join("; "),
         plan.dataset.field_length,
         bytes(plan.dataset.payload_bytes() as f64),
         bytes(plan.dataset.most_bytes_on_disk()),
         duration(plan.seconds_of_loading().ceil()),
-        labels::scale(plan.scale()),
+        labels::at_scale(plan.scale()),
     )
 }
 

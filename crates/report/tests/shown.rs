@@ -202,7 +202,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
     }
     job.plan.stands_for_records = Some(139_200_000);
     let text = plan_table(&job, &notes, 140);
-    assert!(text.contains("; scale 1:16, data 1:464, standing for 139,200,000 records"), "{text}");
+    assert!(text.contains("; a 1:16 model, data 1:464, standing for 139,200,000 records"), "{text}");
     job.setups[1].version = Some("4.1.10".to_owned());
     let text = plan_table(&job, &notes, 140);
     for line in ["Version of gp2-320: 5.0.9", "Version of gp2-320-shared: 4.1.10"] {

@@ -36,11 +36,11 @@ pub(super) fn logged_statements(log: &Log, tables: &[TableSchema]) -> Vec<Statem
             all.push(StatementSeen { logged, keyspace, consistency, serial, requests, operations, values });
         }
         all[place].requests += recorded.requests;
+        let keyspace = all[place].keyspace.as_ref();
         let numbered = |logged: Logged| {
-            let of = |marker: LoggedMarker| Some((marker.value?, is_numbered(&marker, tables)));
+            let of = |marker: LoggedMarker| Some((marker.value?, is_numbered(&marker, keyspace, tables)));
             logged.markers.into_iter().map(of).collect::<Given>()
         };
-        let keyspace = all[place].keyspace.as_ref();
         let keys = logged.as_ref().map(|logged| KeysAsked::of(logged, keyspace, tables)).unwrap_or_default();
         (place, logged.map(numbered).unwrap_or_default(), keys)
     };
@@ -61,14 +61,48 @@ pub(super) fn logged_statements(log: &Log, tables: &[TableSchema]) -> Vec<Statem
     all
 }
 
-/// Whether the values of a marker begin with a number that is asked for.
-fn is_numbered(marker: &LoggedMarker, tables: &[TableSchema]) -> bool {
+/// Whether the values of a marker begin with a number that is asked for; `keyspace`: that of its statement.
+fn is_numbered(marker: &LoggedMarker, keyspace: Option<&String>, tables: &[TableSchema]) -> bool {
     match &marker.of {
         MarkerOf::Limit | MarkerOf::Ttl | MarkerOf::List(_) => true,
         MarkerOf::Column { name, .. } => {
-            let of_table = tables.iter().filter(|table| table.name.table == marker.table);
+            let of_table = tables.iter().filter(|table| table.name.is_meant(keyspace, &marker.table));
             of_table.filter_map(|table| table.column(name)).any(|column| column.is_collection())
         }
         MarkerOf::RangeEnd(_) | MarkerOf::Element | MarkerOf::Timestamp | MarkerOf::Token => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use profile::{ColumnKind, ColumnSchema, TableName};
+
+    use super::*;
+
+    /// The first four bytes of a text were kept where another keyspace has a list of that name.
+    #[test]
+    fn a_text_is_no_list_of_another_keyspaces_table() {
+        let table = |keyspace: &str, cql_type: &str| {
+            let (name, cql_type) = ("tags".to_owned(), cql_type.to_owned());
+            let tags = ColumnSchema { name, cql_type, kind: ColumnKind::Regular, is_descending: false };
+            let name = TableName { keyspace: keyspace.to_owned(), table: "t".to_owned() };
+            TableSchema { name, described: vec![tags], ..TableSchema::default() }
+        };
+        let line = |keyspace: &str| {
+            format!(
+                r#"{{"at": 1, "statement": "UPDATE t SET tags = ? WHERE k = ?", "values": ["0x0000000207", "0x01"],
+                "keyspace": "{keyspace}"}}"#
+            )
+            .replace('\n', "")
+        };
+        let mut log = Log::default();
+        log.read_json_lines([line("blog"), line("shop")].join("\n").as_bytes()).unwrap();
+        log.finish();
+        let seen = logged_statements(&log, &[table("blog", "text"), table("shop", "list<text>")]);
+        let numbers = |keyspace: &str| {
+            let of = seen.iter().find(|one| one.keyspace.as_deref() == Some(keyspace)).unwrap();
+            of.values[0].numbers.keys().copied().collect::<Vec<u32>>()
+        };
+        assert_eq!((numbers("blog"), numbers("shop")), (vec![], vec![2]));
     }
 }

@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
 pub(crate) fn by_figures(plan: &NodePlan) -> Vec<(&'static str, String)> {
     let buffers = (SHARED_BUFFERS, format!("{}kB", plan.memory.main_bytes >> 10));
     // As a goal, which PostgreSQL may exceed for a moment: a volume has twice as much at the least.
-    let wal = plan.commitlog_bytes.map(|bytes| (MAX_WAL_SIZE, format!("{}MB", (bytes >> 20).max(32))));
+    let wal = plan.commitlog_bytes.map(|bytes| (MAX_WAL_SIZE, format!("{}MB", bytes >> 20)));
     std::iter::once(buffers).chain(wal).collect()
 }
 

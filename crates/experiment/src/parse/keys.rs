@@ -1,5 +1,7 @@
 //! From text to typed values. A key that nobody knows is a mistake at its place and hides no other: it is taken out, or
-//! read as the key that was probably meant, and the file is read again; so is it with the number that a text meant.
+//! read as the key that was probably meant, and the file is read again; so is it with the number that a text meant. A
+//! value that means nothing is taken out as well: it hides no other of its kind, but what the file says is not checked
+//! without it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,15 +24,20 @@ const ELSEWHERE: [(&str, &str); 2] = [("nodes", "[[configuration]]"), ("heap_mib
 /// The file as it is typed, or `None` where it cannot be read any further.
 pub(super) fn read(text: &str, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
     match DeTable::parse(text) {
-        Ok(document) => typed(document, mistakes),
+        Ok(document) => typed(document, Vec::new(), mistakes),
         Err(error) => mistakes.refuse(error.span().unwrap_or(0..0), error.message(), ""),
     }
 }
 
-fn typed(mut document: Spanned<DeTable<'_>>, mistakes: &mut Collector<'_>) -> Option<raw::Experiment> {
+/// `taken`: keys whose values have been taken out.
+fn typed(
+    mut document: Spanned<DeTable<'_>>,
+    mut taken: Vec<String>,
+    mistakes: &mut Collector<'_>,
+) -> Option<raw::Experiment> {
     loop {
         let error = match raw::Experiment::deserialize(Deserializer::from(document.clone())) {
-            Ok(file) => return Some(file),
+            Ok(file) => return taken.is_empty().then_some(file),
             Err(error) => error,
         };
         let span = error.span().unwrap_or(0..0);
@@ -45,13 +52,19 @@ fn typed(mut document: Spanned<DeTable<'_>>, mistakes: &mut Collector<'_>) -> Op
             }
             None => explain(error.message(), key),
         };
-        mistakes.add(span.clone(), message, help);
-        if let Some(number) = meant {
-            let mut with_number: Spanned<DeTable<'_>> = document;
-            let value = DeValue::parse(&number).ok()?.into_inner();
-            return if put(with_number.get_mut(), &span, &value) { typed(with_number, mistakes) } else { None };
+        if missing_key(error.message()).is_none_or(|key| !taken.iter().any(|taken| taken == key)) {
+            mistakes.add(span.clone(), message, help);
         }
-        let (_, valid) = unknown?;
+        if let Some(meant) = meant {
+            let mut with_meant: Spanned<DeTable<'_>> = document;
+            let value = placed_at(DeValue::parse(&meant).ok()?.into_inner(), &span);
+            return if put(with_meant.get_mut(), &span, &value) { typed(with_meant, taken, mistakes) } else { None };
+        }
+        let Some((_, valid)) = unknown else {
+            let is_of_several = missing_key(error.message()).is_some();
+            taken.push(take_out(document.get_mut(), &span, is_of_several)?);
+            continue;
+        };
         // What belongs elsewhere was not meant for a key here.
         let valid = if elsewhere.is_some() { Vec::new() } else { valid };
         if !replace(document.get_mut(), &span, &valid) {
@@ -66,6 +79,11 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     Some((quoted.next()?, quoted.collect()))
 }
 
+/// The key that is missing, out of serde's message.
+fn missing_key(message: &str) -> Option<&str> {
+    message.strip_prefix("missing field")?.split('`').nth(1)
+}
+
 /// Serde's message in plain words, with the nearest name where it names a choice. `key`: whose value it is about, and
 /// what of it.
 pub(super) fn explain(message: &str, key: Option<(&str, Stands)>) -> (String, String) {
@@ -75,7 +93,7 @@ pub(super) fn explain(message: &str, key: Option<(&str, Stands)>) -> (String, St
     if let Some(words) = wrong_kind(message, key) {
         return words;
     }
-    match message.strip_prefix("missing field").and_then(|rest| rest.split('`').nth(1)) {
+    match missing_key(message) {
         Some(missing) => (format!("the key `{missing}` is missing"), String::new()),
         None => (message.to_owned(), String::new()),
     }
@@ -120,6 +138,35 @@ fn replace(table: &mut DeTable<'_>, at: &Range<usize>, valid: &[&str]) -> bool {
         table.insert(Spanned::new(at.clone(), Cow::Owned(meant.to_owned())), value);
     }
     true
+}
+
+/// Takes out what stands at this place, wherever it is; gives back its key, or that of its list. Several tables stand
+/// where the first of them does: `is_of_several` says that this one is meant.
+fn take_out(table: &mut DeTable<'_>, at: &Range<usize>, is_of_several: bool) -> Option<String> {
+    let is_meant = |value: &DeValue<'_>| !(is_of_several && matches!(value, DeValue::Array(_)));
+    let own = table.iter().find(|(_, value)| value.span() == *at && is_meant(value.get_ref()));
+    if let Some(key) = own.map(|(key, _)| key.get_ref().to_string()) {
+        table.remove(key.as_str());
+        return Some(key);
+    }
+    table.iter_mut().find_map(|(key, value)| match value.get_mut() {
+        DeValue::Table(inner) => take_out(inner, at, is_of_several),
+        DeValue::Array(values) if values.iter().any(|value| value.span() == *at) => {
+            *values = values.iter().filter(|value| value.span() != *at).cloned().collect();
+            Some(key.get_ref().to_string())
+        }
+        DeValue::Array(values) => values.iter_mut().find_map(|value| match value.get_mut() {
+            DeValue::Table(inner) => take_out(inner, at, is_of_several),
+            _ => None,
+        }),
+        _ => None,
+    })
+}
+
+/// A list whose elements stand at this place; another value as it is.
+fn placed_at<'v>(value: DeValue<'v>, at: &Range<usize>) -> DeValue<'v> {
+    let DeValue::Array(values) = value else { return value };
+    DeValue::Array(values.into_iter().map(|value| Spanned::new(at.clone(), value.into_inner())).collect())
 }
 
 /// Puts a value in the place of the one that stands there, wherever it is.

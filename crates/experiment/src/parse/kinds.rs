@@ -36,9 +36,16 @@ pub(super) fn wrong_kind(message: &str, key: Option<(&str, Stands)>) -> Option<(
     Some((said, expected_words((given, expected), key, is_element)))
 }
 
-/// The number that a text meant where one is expected, as TOML has it: other mistakes are looked for with it.
+/// What was meant by a value of another kind, as TOML has it: the number or truth that a text says, the list of one
+/// number. Other mistakes are looked for with it.
 pub(super) fn meant_instead(message: &str, key: Option<(&str, Stands)>) -> Option<String> {
     let (given, expected) = message.strip_prefix("invalid type: ")?.rsplit_once(", expected ")?;
+    match (expected, given) {
+        ("a boolean", "string \"true\"") => return Some("true".to_owned()),
+        ("a boolean", "string \"false\"") => return Some("false".to_owned()),
+        ("a sequence", _) => return number(given, key?.0).map(|number| format!("[{}]", in_toml(number))),
+        _ => {}
+    }
     let number = number(given, key?.0).filter(|_| given.starts_with("string "))?;
     let is_whole = number.fract() == 0.0 && number < WHOLE_MAX;
     (expected == "f64" || (is_whole && matches!(expected, "i64" | "u32" | "u64"))).then(|| in_toml(number))
@@ -112,7 +119,7 @@ fn number(given: &str, key: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Stands, wrong_kind};
+    use super::{Stands, meant_instead, wrong_kind};
 
     /// As the TOML library says it.
     #[test]
@@ -201,6 +208,23 @@ mod tests {
         assert_eq!(said, "dataset cannot be a list of tables");
         assert!(expected.contains("write [dataset]"), "{expected}");
         assert_eq!(wrong_kind("missing field `records`", None), None);
+    }
+
+    #[test]
+    fn what_was_meant_is_a_number_a_truth_or_a_list_of_one() {
+        for (message, meant) in [
+            ("invalid type: string \"1M\", expected i64", Some("1_000_000")),
+            ("invalid type: string \"false\", expected a boolean", Some("false")),
+            ("invalid type: integer `64`, expected a sequence", Some("[64]")),
+            ("invalid type: string \"9k\", expected a sequence", Some("[9000]")),
+            ("invalid type: integer `64`, expected a string", None),
+            ("invalid type: string \"soon\", expected f64", None),
+            ("invalid type: string \"soon\", expected a boolean", None),
+            ("invalid type: map, expected a sequence", None),
+        ] {
+            let found = meant_instead(message, Some(("k", Stands::Value)));
+            assert_eq!(found.as_deref(), meant, "{message}");
+        }
     }
 
     /// What replaces the value of the key has to be a list, too.

@@ -11,7 +11,7 @@ use crate::{Configuration, Experiment, LeftOut, raw};
 pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes: &mut Collector<'_>) {
     let Some(only) = &file.load.only else { return };
     if experiment.load.levels.is_empty() {
-        let message = "only: with rate = \"find\" cells come with the run";
+        let message = "no cell can be named: with rate = \"find\" cells come with the run";
         return mistakes.add(only.span(), message, "remove it, or give rate = [N]");
     }
     let all = cells(experiment);
@@ -29,18 +29,18 @@ pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes
             let what = if named.contains('.') { "cell" } else { "configuration" };
             let names = all.iter().map(|cell| if what == "cell" { &*cell.id } else { &*cell.configuration });
             let names = Vec::from_iter(names.collect::<BTreeSet<&str>>());
-            mistakes.add(named.span(), format!("only: there is no {what} `{named}`"), choice(named, &names));
+            mistakes.add(named.span(), format!("there is no {what} `{named}`"), choice(named, &names));
         }
     }
     if only.is_empty() {
-        mistakes.add(only.span(), "only: no cell is named", "remove it, or name one");
+        mistakes.add(only.span(), "no cell is named", "remove it, or name one");
     }
     if configurations.is_empty() {
         return;
     }
     let baseline = file.baseline.as_ref().filter(|name| !configurations.contains(name.as_str()));
     if let Some(baseline) = baseline {
-        let message = format!("only: no cell of the baseline {baseline} is measured");
+        let message = format!("no cell of the baseline {baseline} is measured");
         mistakes.add(only.span(), message, "name its cells too, or another baseline");
     }
     let left_out = |all: BTreeSet<&str>, kept: &BTreeSet<String>| {
@@ -61,7 +61,7 @@ pub(super) fn keep(file: &raw::Experiment, experiment: &mut Experiment, mistakes
     let others: Vec<String> =
         cells(experiment).into_iter().filter(|cell| !is_named(cell)).map(|cell| cell.id).collect();
     if !others.is_empty() {
-        let message = format!("only: these configurations, workloads and load levels make {} too", others.join(", "));
+        let message = format!("these configurations, workloads and load levels make {} too", others.join(", "));
         mistakes.add(only.span(), message, "name all of them, or make two runs");
     }
 }

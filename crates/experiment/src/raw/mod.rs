@@ -131,15 +131,15 @@ pub(crate) struct Fault {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Basis {
     /// Hours in a month: 730 (default), 720, 732 or 744.
-    pub hours_per_month: Option<f64>,
+    pub hours_per_month: Option<Spanned<f64>>,
     /// `on-demand` (default), `1yr-no-upfront`, `3yr-all-upfront`, ...
-    pub purchase: Option<String>,
+    pub purchase: Option<Spanned<String>>,
     /// The day whose prices count, such as `2017-11-12`. Default: the latest known.
-    pub price_date: Option<String>,
+    pub price_date: Option<Spanned<String>>,
     /// Added to everything, per cent, such as a support plan's.
-    pub uplift_percent: Option<f64>,
+    pub uplift_percent: Option<Spanned<f64>>,
     /// Region. The catalog has prices of us-east-1.
-    pub region: Option<String>,
+    pub region: Option<Spanned<String>>,
 }
 
 /// The database under test: one that iopslab starts, or an existing cluster.

@@ -96,7 +96,11 @@ impl StartArgs {
 pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
     let directory = args.directory.clone().unwrap_or_else(|| work_directory().join("db"));
     match &args.command {
-        DbCommand::Start(asked) => start(asked, &directory, format),
+        DbCommand::Start(asked) => {
+            let stated = args.directory.as_ref();
+            let where_stated = stated.map_or_else(String::new, |stated| format!(" --directory {}", stated.display()));
+            start(asked, &directory, &format!("iopslab db stop{where_stated}"), format)
+        }
         DbCommand::Stop { keep_data } => {
             check_own(&directory)?;
             let mut cluster = Cluster::open(&directory).map_err(Failure::work)?;
@@ -174,7 +178,8 @@ fn server_of(cluster: &Cluster) -> Result<Box<dyn Server>, Failure> {
     server(product.ok_or_else(unknown).map_err(Failure::work)?, cluster.version(), None)
 }
 
-fn start(asked: &StartArgs, directory: &Path, format: Format) -> Result<(), Failure> {
+/// `stop`: what ends it.
+fn start(asked: &StartArgs, directory: &Path, stop: &str, format: Format) -> Result<(), Failure> {
     let product = asked.product()?;
     // A start takes all CPUs: it is not made beside a measurement. A run that begins later finds the ports taken.
     let _starting = alone("iopslab db start")?;
@@ -194,7 +199,7 @@ fn start(asked: &StartArgs, directory: &Path, format: Format) -> Result<(), Fail
     let cluster = Cluster::start(&spec, &*server, &mut |doing| screen.doing(doing, "")).map_err(Failure::work)?;
     screen.clear();
     let points: Vec<_> = cluster.addresses().iter().map(ToString::to_string).collect();
-    let text = format!("ready: {} at {}\nstop with: iopslab db stop", server.name(), points.join(" "));
+    let text = format!("ready: {} at {}\nstop with: {stop}", server.name(), points.join(" "));
     show(&serde_json::json!({ "contact_points": points }), &text, format);
     Ok(())
 }

@@ -8,7 +8,9 @@ use ::catalog::Catalog;
 use archive::RunDirectory;
 use clap::Args;
 use database::{ReadRecording, TableSnapshot};
-use experiment::{Assignment, DataSetPlace, Experiment, FoundSnapshot, ParseContext, ReadFor, Recording, ThisMachine};
+use experiment::{
+    Assignment, Changed, DataSetPlace, Experiment, FoundSnapshot, ParseContext, ReadFor, Recording, ThisMachine,
+};
 use process::failure::Failure;
 use process::machine;
 
@@ -36,10 +38,10 @@ impl OtherwiseArgs {
     }
 
     /// The text with what is otherwise.
-    fn applied(&self, text: String) -> Result<String, Failure> {
+    fn applied(&self, text: &str) -> Result<Changed, Failure> {
         let only = (!self.only.is_empty()).then(|| Assignment::only(&self.only));
         let all: Vec<Assignment> = self.set.iter().cloned().chain(only).collect();
-        experiment::set(&text, &all).map_err(Failure::input)
+        experiment::set(text, &all).map_err(Failure::input)
     }
 }
 
@@ -60,7 +62,7 @@ pub fn read_experiment(catalog: &Catalog, file: &Path, purpose: ReadFor) -> Resu
     read_otherwise(catalog, file, &OtherwiseArgs::default(), purpose)
 }
 
-/// The same with what is otherwise than the file says. Mistakes are then those of the changed text.
+/// The same with what is otherwise than the file says; a mistake in that is one of its flag.
 pub fn read_otherwise(
     catalog: &Catalog,
     file: &Path,
@@ -70,7 +72,7 @@ pub fn read_otherwise(
     refuse_run(file)?;
     let text = guarded::text(file, MOST_BYTES)
         .map_err(|e| Failure::input(format!("cannot read the experiment {}: {e}", file.display())))?;
-    let text = otherwise.applied(text)?;
+    let changed = otherwise.applied(&text)?;
     let directory = file.parent().unwrap_or(Path::new(".")).to_owned();
     let texts = RefCell::new(BTreeMap::new());
     let read = |name: &str| {
@@ -120,9 +122,9 @@ pub fn read_otherwise(
         client: client_cost::known(),
         machine: Some(this_machine()),
     };
-    let experiment = experiment::parse(catalog, &name, &text, &beside, purpose);
-    let experiment = experiment.map_err(Failure::mistakes)?;
-    Ok(ReadExperiment { text, beside: texts.into_inner(), experiment })
+    let experiment = experiment::parse(catalog, &name, &changed.text, &beside, purpose);
+    let experiment = experiment.map_err(|mistakes| Failure::mistakes(changed.explain(&name, mistakes)))?;
+    Ok(ReadExperiment { text: changed.text, beside: texts.into_inner(), experiment })
 }
 
 /// Whoever names a run instead of an experiment may want to go on with it.

@@ -56,7 +56,8 @@ pub struct InitArgs {
     /// Share of the operations that read, 0.8 or 80%; the others update
     #[arg(long, value_name = "SHARE", value_parser = part)]
     read_share: Option<f64>,
-    /// Payload on one node, copies included, such as 400GB: bytes on disk / compression ratio / 1.15 [default: 400GB]
+    /// Size of the data in production on one node, its copies included, such as 400GB: payload, which is bytes on disk
+    /// of one node / compression ratio / 1.15 [default: 400GB]
     #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
     /// Requests in flight on all nodes together [default: 64 for each]
@@ -132,7 +133,8 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What must not surprise after the run: a bound that a model does not always decide, and load that is a cluster's.
+/// What must not surprise after the run: a bound that a model does not always decide, load that is a cluster's, and
+/// that nothing can be learned of other machines.
 fn tell(args: &InitArgs, experiment: &Experiment) {
     let is_asked = args.rate.is_some() || args.demand.is_some();
     let has_clusters = !experiment.target.database.product().lacks(Lack::Clusters);
@@ -142,6 +144,15 @@ fn tell(args: &InitArgs, experiment: &Experiment) {
              (read x replicas that a read waits for + update x copies) / N; --nodes, --rf and --consistency measure \
              the cluster"
         );
+    }
+    let is_one_size = experiment.configurations.windows(2).all(|two| two[0].instance.vcpus == two[1].instance.vcpus);
+    let needs = [
+        (is_asked, "--in-flight instead of --rate, --demand and --p99"),
+        (is_one_size, "a --candidate of another instance size (or a second [[workload]], of another mix)"),
+    ];
+    let needs: Vec<&str> = needs.iter().filter(|(is_missing, _)| *is_missing).map(|(_, what)| *what).collect();
+    if has_clusters && !needs.is_empty() {
+        eprintln!("note: before `iopslab next` can propose what else to measure, it needs {}", needs.join(", and "));
     }
     let scale = experiment.place.scale();
     if let Some(ms) = args.p99.filter(|_| scale > 1.0) {
@@ -332,7 +343,7 @@ fn interview(catalog: &Catalog, args: &mut InitArgs, with: &mut Conversation<'_>
         args.read_share = with.ask("Which share of the operations reads? [80%]", part)?;
     }
     if args.data.is_none() {
-        args.data = with.ask("How much payload is on one node? [400GB]", data_size)?;
+        args.data = with.ask("How much payload is on one node, copies included? [400GB]", data_size)?;
     }
     if args.rate.is_none() && args.in_flight.is_none() {
         let question = "How many operations a second do clients ask of all nodes together? [not known: 64 requests in \

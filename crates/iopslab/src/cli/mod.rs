@@ -100,7 +100,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Rebuild analysis and reports from a run directory
     Report(report::ReportArgs),
-    /// Read results of other tools (YCSB, cassandra-stress, latte, NoSQLBench, fio) as a run, with suspicion
+    /// Read results of other tools (YCSB, cassandra-stress, latte, NoSQLBench, fio) as a run, each at its load: threads
+    /// or a rate
     Import(import::ImportArgs),
     /// What changed between two runs, with gates for continuous integration
     Compare(compare::CompareArgs),

@@ -51,7 +51,8 @@ pub struct SizeArgs {
     /// Share of the operations that read: 0.8 or 80%
     #[arg(long, value_name = "SHARE", value_parser = share)]
     read_share: Option<f64>,
-    /// Payload today, before replication: 500GB, 2TB, 1.5TiB
+    /// Size of the data in production on all nodes together, each record once, such as 2TB: payload, which is bytes on
+    /// disk of all nodes / copies / compression ratio / 1.15
     #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
     /// 99th percentile of response times that clients may see, milliseconds

@@ -61,7 +61,12 @@ fn a_local_postgresql_is_loaded_by_hand_and_stopped_in_order() {
     let refused = local.db(1, &["start"]).stderr;
     assert!(refused.contains("1 node(s) of PostgreSQL") && refused.contains("of Cassandra"), "{refused}");
     // Nothing had to be recovered, and the records are there.
-    local.db(0, &["start", "postgresql"]);
+    let started = local.db(0, &["start", "postgresql"]).stdout;
+    let directory = lab.path().join("db");
+    assert!(
+        started.contains(&format!("stop with: iopslab db stop --directory {}\n", directory.display())),
+        "{started}"
+    );
     let log = std::fs::read_to_string(lab.path().join("db/node1/logs/postgresql.log")).unwrap();
     assert!(log.contains("database system was shut down at"), "{log}");
     local.load(0, &["--records", "2000"]);

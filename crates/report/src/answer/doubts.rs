@@ -178,7 +178,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
             listed(runtimes)
         ),
         Doubt::Scale { scale } => {
-            format!("This is a 1:{} model: {}, and {}.", given(*scale), carries_over::clause(analysis), cpus(analysis))
+            format!("This is {}: {}, and {}.", labels::at_scale(*scale), carries_over::clause(analysis), cpus(analysis))
         }
         Doubt::OneCopy => durability::one_copy(analysis),
         Doubt::ModelMisses { all, can_be_kept, own_buffers } => model_misses(all, *can_be_kept, own_buffers.as_deref()),
@@ -326,8 +326,9 @@ fn latency_in_model(analysis: &Analysis, scale: f64) -> String {
             .to_owned(),
     };
     format!(
-        "Latencies are those of a 1:{n} model, whose queues take up to {n}-fold the time of those at full scale: \
-         {follows}. Measure latency at scale 1:1, or on existing hosts."
+        "Latencies are those of {}, whose queues take up to {n}-fold the time of those at full scale: {follows}. \
+         Measure latency at full scale, or on existing hosts.",
+        labels::at_scale(scale)
     )
 }
 

@@ -6,7 +6,6 @@ use reported::{Meaning, Reports};
 use crate::document::section::Section;
 use crate::document::table::Form;
 use crate::document::text::{Text, code, strong};
-use crate::figures::given;
 use crate::{answer, labels};
 
 /// The whole section.
@@ -14,9 +13,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     let product = analysis.cells.iter().find_map(|cell| cell.database.product());
     let scaled = (analysis.scale > 1.0).then(|| {
         format!(
-            "This is a 1:{} model: IOPS, MB/s, CPUs, page cache and data set are divided; compare ratios between \
+            "This is {}: IOPS, MB/s, CPUs, page cache and data set are divided; compare ratios between \
              configurations, not absolute figures. What does not scale: {}, and fixed costs of one request.",
-            given(analysis.scale),
+            labels::at_scale(analysis.scale),
             unscaled(product)
         )
     });

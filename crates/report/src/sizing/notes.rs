@@ -4,6 +4,7 @@ use ::sizing::{HeldOut, Note, Remark};
 
 use super::words::{doubt, in_model, unchecked};
 use crate::figures::{given, number, several, whole_percent};
+use crate::labels;
 
 /// A note as a sentence.
 pub(super) fn note(note: &Note) -> String {
@@ -42,8 +43,8 @@ pub(super) fn note(note: &Note) -> String {
             whole_percent(*credible)
         ),
         Note::Scale { scale } => format!(
-            "The evidence is a 1:{} model: throughput, IOPS and CPUs are taken to grow together by that factor.",
-            given(*scale)
+            "The evidence is of {}: throughput, IOPS and CPUs are taken to grow together by that factor.",
+            labels::at_scale(*scale)
         ),
         Note::StandsFor { times } => format!(
             "The data that were measured stand for {} times as many (stands_for_records), and count as these: what \

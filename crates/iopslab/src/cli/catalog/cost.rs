@@ -37,7 +37,8 @@ pub(crate) struct CostArgs {
     /// GB of EBS snapshots that are kept as backups
     #[arg(long, value_name = "GB", default_value_t = 0.0)]
     snapshot_gb: f64,
-    /// Payload before replication, such as 2TB: how much of it each node holds
+    /// Size of the data in production on all nodes together, each record once, such as 2TB: how much of it each node
+    /// holds
     #[arg(long, value_name = "SIZE", value_parser = data_size)]
     data: Option<f64>,
     /// Copies of each record, for --data

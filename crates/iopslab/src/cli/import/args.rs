@@ -20,7 +20,7 @@ Several files become one run by a map, one table for each:
   file = \"gp2-1.txt\"               beside the map
   configuration = \"gp2-320\"
   workload = \"a\"
-  threads = 64                     or rate = 5000; where the file does not state it
+  threads = 64                     the load, or rate = 5000 operations a second; where the file does not state it
   operation = \"read\"               where the file does not state it: latte, NoSQLBench
   counted_from = \"due\"             or \"sent\": from when latencies count, where the file does not show it
   histograms = [\"READ.hdr\"]        optional: HdrHistogram logs that were written beside it
@@ -38,7 +38,8 @@ pub struct ImportArgs {
     /// A TOML file that says of each of several files which cell it is of
     #[arg(long, value_name = "FILE")]
     pub(super) map: Option<PathBuf>,
-    /// Requests in flight (YCSB's and cassandra-stress's threads), where the file does not state them
+    /// The load under which the file was measured, where it does not state it: requests in flight (YCSB's and
+    /// cassandra-stress's threads)
     #[arg(
         long,
         value_name = "N",
@@ -46,7 +47,8 @@ pub struct ImportArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(super) threads: Option<u32>,
-    /// Operations a second that were aimed at, where the file does not state it
+    /// The load, instead of --threads, where the tool kept a rate and the file does not state it: operations a second
+    /// that it was to send (YCSB's -target, cassandra-stress's throttle= and fixed=). Results are compared at one load
     #[arg(long, value_name = "N", conflicts_with = "map", value_parser = positive)]
     pub(super) rate: Option<f64>,
     /// What all operations are (read, update, insert, scan, read_modify_write), where the file does not state it:
