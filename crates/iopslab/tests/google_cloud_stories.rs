@@ -35,6 +35,10 @@ fn google_machines_with_local_ssd_and_further_hyperdisks_are_capped_and_priced_o
         let stderr = one_line(&lab.exits(2, &["catalog", "caps", asked]).stderr);
         assert!(stderr.contains(volumes) && stderr.contains("`ebs` of an [[instance]]"), "{stderr}");
     }
+    let stderr = one_line(&lab.exits(2, &["catalog", "caps", "gcp:n2-standard-16+local-ssd:375"]).stderr);
+    for part in ["unknown volume type `local-ssd`", "gcp:c3-standard-22-lssd", "`local_disks` of an [[instance]]"] {
+        assert!(stderr.contains(part), "{stderr}");
+    }
     std::fs::create_dir(lab.path().join("catalog")).unwrap();
     lab.write(
         "catalog/google.toml",
