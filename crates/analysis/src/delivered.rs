@@ -9,9 +9,9 @@
 use evidence::ProbeResult;
 use experiment::IoLimits;
 
+use crate::activity::VolumeActivity;
 use crate::document::limit::Unit;
 use crate::document::{ConfigurationFacts, Delivered, VolumeReport};
-use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::rules;
 

@@ -12,6 +12,7 @@
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
 //! guessed one.
 
+mod activity;
 mod adaptive;
 mod advice;
 mod backlog;
@@ -64,6 +65,7 @@ mod search;
 mod seen;
 mod sickness;
 mod steady;
+mod stretch;
 mod two_runs;
 mod value;
 mod waking;
@@ -86,6 +88,7 @@ use hardware::Hardware;
 use recommendation::Answer;
 use rules::imported::windows::{self, Length};
 
+pub use activity::{VolumeActivity, WindowRates};
 pub use adaptive::{Budget, Next, StopsBecause, spent};
 pub use backlog::CompactedBacklog;
 pub use cache_tier::request_cpu_us as cache_request_cpu_us;
@@ -109,7 +112,7 @@ pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
-pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
+pub use host::{DatabaseHost, HostWindow};
 pub use latencies::Latencies;
 pub use latency::SeriesLatency;
 pub use limit::{

@@ -9,8 +9,9 @@ use evidence::{CacheAnswer, ErrorKind, HostId, HostSample, Imported, Interval, O
 use experiment::{Definition, Plan, VolumeRole};
 use reported::{Figure, Nodes, Of, Series};
 
+use crate::activity::VolumeActivity;
 use crate::backlog::CompactedBacklog;
-use crate::host::{DatabaseHost, VolumeActivity};
+use crate::host::DatabaseHost;
 use crate::latency::SeriesLatency;
 use crate::node::{self, Node};
 use crate::panels::Panel;

@@ -8,9 +8,9 @@ use super::pauses::Pauses;
 use super::volume::{INSTANCE_UNIT_BYTES, VOLUME_UNIT_BYTES};
 use super::window::{Dimension, VOLUME_AT_CAP, Watched};
 use super::{instance, volume};
+use crate::activity::WindowRates;
 use crate::document::limit::LimitKind;
 use crate::ebs::EbsExceeded;
-use crate::host::WindowRates;
 use crate::node::Node;
 
 /// What does this share of a limit is full: its requests have waited, however evenly they came. Below a limit they need

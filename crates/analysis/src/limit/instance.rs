@@ -6,8 +6,8 @@ use experiment::Setup;
 
 use super::pauses::Pauses;
 use super::window::{Dimension, VOLUME_AT_CAP, Watched, Window};
+use crate::activity::WindowRates;
 use crate::document::limit::LimitKind;
-use crate::host::WindowRates;
 use crate::node::Node;
 
 /// Requests and bytes of all volumes, window by window; nothing where they do not share a path that is held.

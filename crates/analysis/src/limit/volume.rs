@@ -5,8 +5,8 @@ use experiment::{IoLimits, Setup, VolumeSetup};
 
 use super::pauses::Pauses;
 use super::window::{Dimension, VOLUME_AT_CAP, Watched, Window};
+use crate::activity::{VolumeActivity, WindowRates};
 use crate::document::limit::{Counted, LimitKind};
-use crate::host::{VolumeActivity, WindowRates};
 use crate::node::Node;
 
 /// Reads and writes together that do more than this share of a limit show that it does not count them together.

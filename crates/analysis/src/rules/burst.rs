@@ -10,8 +10,8 @@ use experiment::{Setups, VolumeRole, VolumeSetup};
 use serde::{Deserialize, Serialize};
 
 use super::nodes::{first_named, worst};
+use crate::activity::VolumeActivity;
 use crate::burst::{Bucket, lasts};
-use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::seen::{Seen, SeenOn};

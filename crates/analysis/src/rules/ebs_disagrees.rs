@@ -100,7 +100,7 @@ mod tests {
     use experiment::{Burst, IoLimits, Job};
 
     use super::*;
-    use crate::host::WindowRates;
+    use crate::activity::WindowRates;
     use crate::rules::cases::{changed_host, first_host};
     use crate::story::job;
 

@@ -8,7 +8,7 @@ use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use crate::host::VolumeActivity;
+use crate::activity::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::seen::Seen;

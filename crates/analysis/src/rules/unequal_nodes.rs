@@ -10,10 +10,10 @@ use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
 use stats::{LEVEL, Layout, Series};
 
+use crate::activity::VolumeActivity;
 use crate::document::limit::{LimitKind, ResourceUse, Unit};
 use crate::document::{ConfigurationFacts, NodeAnalysis, VolumeReport};
 use crate::fact::NodeFigure;
-use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 
