@@ -3,6 +3,7 @@
 use evidence::{HostSample, VolumeFigures};
 use experiment::VolumeRole;
 
+use crate::dimension::Dimension;
 use crate::ebs::EbsExceeded;
 use crate::stretch::{Step, ten_second_steps};
 
@@ -69,7 +70,49 @@ pub struct WindowRates {
     pub ebs_exceeded: Vec<EbsExceeded>,
 }
 
+impl WindowRates {
+    /// Rates of reads, and of writes.
+    pub fn of(&self, dimension: Dimension) -> (&[f64], &[f64]) {
+        match dimension {
+            Dimension::Requests => (&self.read_iops, &self.write_iops),
+            Dimension::Bytes => (&self.read_bytes_per_s, &self.write_bytes_per_s),
+        }
+    }
+
+    /// The limit that a burst bucket had in force; empty where no bucket moves it.
+    pub fn in_force(&self, dimension: Dimension) -> &[f64] {
+        match dimension {
+            Dimension::Requests => &self.iops_limit,
+            Dimension::Bytes => &self.bytes_limit,
+        }
+    }
+
+    /// By how much credits fell; empty where nobody sees them.
+    pub fn fell(&self, dimension: Dimension) -> &[f64] {
+        match dimension {
+            Dimension::Requests => &self.credits_fell,
+            Dimension::Bytes => &self.byte_credits_fell,
+        }
+    }
+}
+
 impl VolumeActivity {
+    /// What was read, and what was written.
+    pub fn done(&self, dimension: Dimension) -> (f64, f64) {
+        match dimension {
+            Dimension::Requests => (self.reads, self.writes),
+            Dimension::Bytes => (self.read_bytes, self.write_bytes),
+        }
+    }
+
+    /// Credits at the start and at the end; `None` where nobody sees them.
+    pub fn credits(&self, dimension: Dimension) -> Option<(f64, f64)> {
+        match dimension {
+            Dimension::Requests => self.request_credits,
+            Dimension::Bytes => self.byte_credits,
+        }
+    }
+
     /// Requests, read and written.
     pub fn requests(&self) -> f64 {
         self.reads + self.writes

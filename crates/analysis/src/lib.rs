@@ -16,7 +16,7 @@ mod activity;
 mod adaptive;
 mod advice;
 mod backlog;
-pub mod burst;
+mod burst;
 mod cache;
 mod cache_curve;
 mod cache_machines;
@@ -29,6 +29,7 @@ mod charts;
 mod comparisons;
 mod decision;
 mod delivered;
+mod dimension;
 mod document;
 mod ebs;
 mod fact;
@@ -96,6 +97,7 @@ pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use decision::UNTESTED_SHARE;
+pub use dimension::Dimension;
 pub use document::{
     Analysis, AnswerOutcome, AnyOf, BestOfAlike, Bound, BoundIs, CacheCurve, CacheEffect, CachePoint, CachePrediction,
     CacheTierAnalysis, Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis,

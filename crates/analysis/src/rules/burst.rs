@@ -3,28 +3,19 @@
 //! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell,
 //! however little of a full bucket that was: the mean demand was above the baseline, so that what was measured does not
 //! last. Of a volume of an existing cluster nobody sees the credits: one that does more than its baseline spends them.
-//! Both carry how long it lasts: see [`crate::burst::lasts`].
+//! Both carry how long it lasts: see [`Bucket::full_lasts_s`].
 
 use evidence::VolumeFacts;
-use experiment::{Setups, VolumeRole, VolumeSetup};
+use experiment::{Setups, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use super::nodes::{first_named, worst};
 use crate::activity::VolumeActivity;
-use crate::burst::{Bucket, lasts};
+use crate::burst::Bucket;
+use crate::dimension::Dimension;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::seen::{Seen, SeenOn};
-
-/// What the credits of a bucket are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Credits {
-    /// Requests: rates are IOPS.
-    Requests,
-    /// Bytes: rates are bytes per second.
-    Bytes,
-}
 
 /// Credits of a bucket, in its own unit: in the window, so that what was spent while the trial was still starting is no
 /// matter. Where faults were planned, or nobody saw the window's, in the whole measurement.
@@ -60,7 +51,7 @@ pub struct BurstChanged {
     /// Which volume.
     pub volume: VolumeRole,
     /// Unit of credits and rates.
-    pub unit: Credits,
+    pub unit: Dimension,
     /// What was spent.
     pub spent: CreditsSpent,
     /// How long the bucket lasts; `None` until the setup is known.
@@ -73,7 +64,7 @@ pub struct BurstOnly {
     /// Which volume.
     pub volume: VolumeRole,
     /// Unit of credits and rates.
-    pub unit: Credits,
+    pub unit: Dimension,
     /// What was spent; `None`: of a volume of an existing cluster nobody sees the credits.
     pub spent: Option<CreditsSpent>,
     /// How long the bucket lasts; `None` until the setup is known.
@@ -90,53 +81,31 @@ const STEADY_WINDOWS: usize = 4;
 /// What does more than this share of the burst rate is not the volume that is stated.
 const MOST: f64 = 1.02;
 
-impl Credits {
-    /// A bucket with no more credits than this is empty: those of one request, which hard disks count by the MiB.
-    const fn empty(self) -> f64 {
-        match self {
-            Self::Requests => 1.0,
-            Self::Bytes => MIB,
-        }
+/// A bucket with no more credits than this is empty: those of one request, which hard disks count by the MiB.
+const fn empty(unit: Dimension) -> f64 {
+    match unit {
+        Dimension::Requests => 1.0,
+        Dimension::Bytes => MIB,
     }
+}
 
-    fn credits(self, volume: &VolumeFacts) -> Option<(f64, f64)> {
-        match self {
-            Self::Requests => volume.burst_credits,
-            Self::Bytes => volume.byte_credits,
-        }
+/// Credits of the whole measurement.
+fn credits(unit: Dimension, volume: &VolumeFacts) -> Option<(f64, f64)> {
+    match unit {
+        Dimension::Requests => volume.burst_credits,
+        Dimension::Bytes => volume.byte_credits,
     }
+}
 
-    /// Those of the window, which with planned faults is only a part of what was measured.
-    fn in_window(self, trial: &TrialMeasurement, activity: Option<&VolumeActivity>) -> Option<(f64, f64)> {
-        let activity = activity.filter(|_| trial.before.is_none())?;
-        match self {
-            Self::Requests => activity.request_credits,
-            Self::Bytes => activity.byte_credits,
-        }
-    }
+/// Those of the window, which with planned faults is only a part of what was measured.
+fn in_window(unit: Dimension, trial: &TrialMeasurement, activity: Option<&VolumeActivity>) -> Option<(f64, f64)> {
+    activity.filter(|_| trial.before.is_none())?.credits(unit)
+}
 
-    /// Reads and writes.
-    fn done(self, activity: &VolumeActivity) -> f64 {
-        match self {
-            Self::Requests => activity.reads + activity.writes,
-            Self::Bytes => activity.read_bytes + activity.write_bytes,
-        }
-    }
-
-    /// By how much they fell in each window of about 10 s.
-    fn fell(self, activity: &VolumeActivity) -> &[f64] {
-        match self {
-            Self::Requests => &activity.windows.credits_fell,
-            Self::Bytes => &activity.windows.byte_credits_fell,
-        }
-    }
-
-    fn bucket(self, volume: &VolumeSetup) -> Option<Bucket> {
-        match self {
-            Self::Requests => volume.burst.map(Bucket::from),
-            Self::Bytes => volume.byte_burst.map(Bucket::from),
-        }
-    }
+/// Read and written together.
+fn done(unit: Dimension, activity: &VolumeActivity) -> f64 {
+    let (read, written) = activity.done(unit);
+    read + written
 }
 
 /// Credits ran out. The buckets of two nodes may end in different states.
@@ -163,21 +132,21 @@ fn spent(
     node: &Node<'_>,
     role: VolumeRole,
     ran_out: bool,
-) -> Option<(f64, Credits, CreditsSpent)> {
+) -> Option<(f64, Dimension, CreditsSpent)> {
     let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
     // With planned faults credits are those of the whole trial, and requests were counted in a part of it alone.
     let part = match &trial.before {
         Some(before) => stats::ratio(before.window_s(), trial.window_s()).unwrap_or(1.0),
         None => 1.0,
     };
-    [Credits::Requests, Credits::Bytes].into_iter().find_map(|unit| {
+    Dimension::ALL.into_iter().find_map(|unit| {
         let activity = node.activity(role);
-        let (start, end) = unit.in_window(trial, activity).or_else(|| unit.credits(volume))?;
-        let done = activity.map(|v| unit.done(v) / part);
+        let (start, end) = in_window(unit, trial, activity).or_else(|| credits(unit, volume))?;
+        let done = activity.map(|v| done(unit, v) / part);
         let amount = start - end;
         let is_much = amount > 0.0 && done.is_none_or(|n| amount >= CREDITS_SHARE * n);
-        let is_empty = end <= unit.empty();
-        let is_asked = is_empty == ran_out && (!ran_out || start > unit.empty());
+        let is_empty = end <= empty(unit);
+        let is_asked = is_empty == ran_out && (!ran_out || start > empty(unit));
         let spent = CreditsSpent { credits_start: start, credits_end: end };
         (is_much && is_asked).then_some((amount, unit, spent))
     })
@@ -185,14 +154,13 @@ fn spent(
 
 /// How long a bucket lasts under a demand, beside what was measured.
 fn of_bucket(bucket: &Bucket, measured: f64, demand: f64, scale: f64) -> BucketLasts {
-    let lasts = lasts(bucket, demand);
     BucketLasts {
         measured_per_s: measured,
-        burst_per_s: lasts.burst,
-        baseline_per_s: lasts.baseline,
+        burst_per_s: demand.min(bucket.burst),
+        baseline_per_s: bucket.baseline,
         credits_full: bucket.full,
         scale,
-        full_bucket_lasts_s: lasts.from_full_s,
+        full_bucket_lasts_s: bucket.full_lasts_s(demand),
     }
 }
 
@@ -205,17 +173,11 @@ pub(crate) fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> V
         let bucket = Bucket::from(setup.volume(role)?.burst?);
         worst(trial, |node| {
             let activity = node.activity(role)?;
-            let iops = activity.read_iops() + activity.write_iops();
+            let iops = activity.iops();
             let spent = iops - bucket.baseline;
             let spends = spent >= CREDITS_SHARE * iops && iops <= MOST * bucket.burst;
-            let unit = Credits::Requests;
-            let measured = unit.done(activity) / activity.seconds;
-            let figures = BurstOnly {
-                volume: role,
-                unit,
-                spent: None,
-                lasts: Some(of_bucket(&bucket, measured, measured, scale)),
-            };
+            let lasts = Some(of_bucket(&bucket, iops, iops, scale));
+            let figures = BurstOnly { volume: role, unit: Dimension::Requests, spent: None, lasts };
             spends.then_some((spent, figures))
         })
     };
@@ -233,7 +195,7 @@ pub(crate) struct Known<'a> {
 
 impl<'a> Known<'a> {
     /// The bucket, and what its volume did.
-    fn bucket(&self, role: VolumeRole, unit: Credits) -> Option<(Bucket, &'a VolumeActivity)> {
+    fn bucket(&self, role: VolumeRole, unit: Dimension) -> Option<(Bucket, &'a VolumeActivity)> {
         let setup = self.setups.of(&self.trial.record.configuration)?;
         let bucket = unit.bucket(setup.volume(role)?)?;
         Some((bucket, first_named(self.trial, self.nodes)?.activity(role)?))
@@ -244,7 +206,7 @@ impl<'a> Known<'a> {
 /// the demand: that was what emptied it, the burst rate.
 pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
     if let Some((bucket, activity)) = known.bucket(found.volume, found.unit) {
-        let measured = found.unit.done(activity) / activity.seconds;
+        let measured = done(found.unit, activity) / activity.seconds;
         found.lasts = Some(of_bucket(&bucket, measured, bucket.burst, known.scale));
     }
 }
@@ -253,7 +215,7 @@ pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
 pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
     let Some((bucket, activity)) = known.bucket(found.volume, found.unit) else { return true };
     let trial = known.trial;
-    let is_of_window = found.unit.in_window(trial, Some(activity)).is_some();
+    let is_of_window = in_window(found.unit, trial, Some(activity)).is_some();
     let measured_s = trial.record.client.as_ref().map(|client| client.measured_s);
     let seconds = measured_s.filter(|_| !is_of_window).unwrap_or_else(|| trial.window_s());
     let demand = demand(found, &bucket, activity, seconds);
@@ -267,10 +229,10 @@ pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
 /// demand below the baseline that comes in bursts leaves a bucket a little less than full. Between them it rises: one
 /// that fell in each window was full at the start alone.)
 fn demand(found: &BurstOnly, bucket: &Bucket, activity: &VolumeActivity, seconds: f64) -> f64 {
-    let measured = found.unit.done(activity) / activity.seconds;
+    let measured = done(found.unit, activity) / activity.seconds;
     let Some(CreditsSpent { credits_start, credits_end }) = found.spent else { return measured };
     let fell = stats::ratio(credits_start - credits_end, seconds).unwrap_or(0.0);
-    let of_each = found.unit.fell(activity);
+    let of_each = activity.windows.fell(found.unit);
     let is_steady = of_each.len() >= STEADY_WINDOWS && of_each.iter().all(|fell| *fell > 0.0);
     let may_be_full = !is_steady && credits_start + bucket.baseline * seconds >= bucket.full;
     measured.max(if may_be_full { fell } else { fell + bucket.baseline })
@@ -372,7 +334,7 @@ mod tests {
         let only = reported((32_000.0, 26_000.0)).remove(0);
         assert_eq!(only.rule(), Rule::BurstOnly);
         let figures = only.figures::<BurstOnly>().unwrap();
-        assert_eq!(figures.unit, Credits::Bytes);
+        assert_eq!(figures.unit, Dimension::Bytes);
         assert_eq!(figures.spent.unwrap().credits_end, 26_000.0 * MIB);
         assert_eq!(figures.lasts.unwrap().baseline_per_s, 1.25 * MIB);
         let changed = reported((6_000.0, 0.5)).remove(0);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
 use crate::activity::VolumeActivity;
+use crate::dimension::Dimension;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::seen::Seen;
@@ -144,19 +145,15 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, SlowMember)> 
 /// How much of its limit a member used; `None` where it has none.
 fn share_of_limit(node: &Node<'_>, role: VolumeRole, activity: &VolumeActivity) -> Option<f64> {
     let volume = node.facts.volumes.iter().find(|volume| volume.role == role)?;
-    let (limits, is_combined) = (&volume.limits, volume.is_combined());
-    let of = |reads: f64, writes: f64, of_reads: Option<f64>, of_writes: Option<f64>| match is_combined {
-        true => [of_reads.and_then(|limit| stats::ratio(reads + writes, limit)), None],
-        false => [(reads, of_reads), (writes, of_writes)].map(|(done, limit)| stats::ratio(done, limit?)),
-    };
-    let requests = of(activity.read_iops(), activity.write_iops(), limits.read_iops, limits.write_iops);
-    let bytes = of(
-        activity.read_bytes_per_s(),
-        activity.write_bytes_per_s(),
-        limits.read_bytes_per_s,
-        limits.write_bytes_per_s,
-    );
-    requests.into_iter().chain(bytes).flatten().max_by(f64::total_cmp)
+    let shares = Dimension::ALL.into_iter().flat_map(|dimension| {
+        let ((reads, writes), (of_reads, of_writes)) = (activity.done(dimension), dimension.limits(&volume.limits));
+        let share = |done: f64, limit: Option<f64>| stats::ratio(done / activity.seconds, limit?);
+        match volume.is_combined() {
+            true => [share(reads + writes, of_reads), None],
+            false => [share(reads, of_reads), share(writes, of_writes)],
+        }
+    });
+    shares.flatten().max_by(f64::total_cmp)
 }
 
 /// The members that are asked most and least; or, where all are asked alike and none is slow by itself, those whose
