@@ -9,16 +9,13 @@ use crate::stretch::{Step, ten_second_steps};
 
 /// Requests and bytes of a volume in the measured window.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct VolumeActivity {
     /// Length of the window, seconds.
     pub seconds: f64,
-    /// Read requests.
     pub reads: f64,
-    /// Write requests.
     pub writes: f64,
-    /// Bytes read.
     pub read_bytes: f64,
-    /// Bytes written.
     pub write_bytes: f64,
     /// Time that these requests took, summed, seconds; of the kernel's clock for the device.
     pub wait_s: Option<f64>,
@@ -48,14 +45,11 @@ pub struct VolumeActivity {
 
 /// Rates per second, one entry a window.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct WindowRates {
-    /// Read requests per second.
     pub read_iops: Vec<f64>,
-    /// Write requests per second.
     pub write_iops: Vec<f64>,
-    /// Bytes read per second.
     pub read_bytes_per_s: Vec<f64>,
-    /// Bytes written per second.
     pub write_bytes_per_s: Vec<f64>,
     /// IOPS limit that a burst bucket had in force, mean over the seconds of the window; empty where no bucket moves
     /// it.

@@ -14,12 +14,10 @@ use crate::seen::{Seen, SeenOn};
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum Scope {
-    /// The whole run.
     Run(String),
-    /// A configuration, by name.
     Configuration(String),
-    /// A cell, by its identity.
     Cell(String),
     /// A trial: `<cell>/<block>`, its directory under `trials/`.
     Trial(String),

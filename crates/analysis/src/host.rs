@@ -18,8 +18,8 @@ use crate::work::{DatabaseWork, shares};
 
 /// The host of the database in the measured window.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct DatabaseHost {
-    /// Activity of each volume.
     pub volumes: BTreeMap<VolumeRole, VolumeActivity>,
     /// Where there are several data volumes: each of them, in all measured seconds from the window's start on, planned
     /// faults included.
@@ -28,7 +28,6 @@ pub struct DatabaseHost {
     pub page_cache_bytes: Option<f64>,
     /// By how much it grew in the window, bytes.
     pub page_cache_grew_bytes: Option<f64>,
-    /// CPUs that the database used.
     pub cpus_used: Option<f64>,
     /// CPUs that everybody on the host used, the database included.
     pub busy_cpus: Option<f64>,
@@ -62,7 +61,6 @@ pub struct DatabaseHost {
     pub cache_cpus_used: Option<f64>,
     /// Share of the records they were asked for that these did not have, from each sample to the next.
     pub cache_misses: Vec<f64>,
-    /// What the database itself reported.
     pub work: DatabaseWork,
 }
 

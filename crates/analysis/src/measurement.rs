@@ -32,12 +32,10 @@ pub struct TrialEvidence<'a> {
 
 /// Work of a database in the background.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Background {
-    /// How often it was done.
     pub times: f64,
-    /// What one is called.
     pub one: &'static str,
-    /// What several are called.
     pub several: &'static str,
 }
 

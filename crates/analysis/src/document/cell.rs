@@ -21,20 +21,17 @@ use crate::Finding;
 
 /// One cell: the median of its valid trials with an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CellAnalysis {
     /// Cell identity, the directory under `trials/`.
     pub id: String,
-    /// Configuration.
     pub configuration: String,
     /// Number of the batch of machines that it was measured in, from 0: with another batch it shares no block.
     pub batch: u32,
-    /// Workload.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// Trials in place.
     pub trials: u64,
-    /// Of these, valid.
     pub valid_trials: u64,
     /// Why the others are not: trial and reason.
     pub trials_invalid: Vec<InvalidTrial>,
@@ -95,7 +92,6 @@ pub struct CellAnalysis {
     /// What of this machine bounded the cell, rather than anything that is emulated on it: the configuration itself
     /// does as much, or more. `None`: its throughput carries over.
     pub limited_here: Option<OfThisMachine>,
-    /// The resource that bounded the cell.
     pub limit: Limit,
     /// Node by node; empty where the database has one.
     pub nodes: Vec<NodeAnalysis>,
@@ -109,7 +105,6 @@ pub struct CellAnalysis {
     pub writes: Option<WritesAnalysis>,
     /// Money; `None`: not computed.
     pub usd_per_month: Option<f64>,
-    /// Findings about this cell and its trials.
     pub findings: Vec<Finding>,
 }
 

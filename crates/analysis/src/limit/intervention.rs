@@ -30,15 +30,10 @@ const ROUNDING: f64 = 1.001;
 /// A cell with its limit by use.
 #[derive(Debug, Clone, Copy)]
 pub struct CellLimit<'a> {
-    /// Identity.
     pub id: &'a str,
-    /// Configuration.
     pub configuration: &'a str,
-    /// Workload.
     pub workload: &'a str,
-    /// Load level.
     pub load: LoadLevel,
-    /// By use.
     pub limit: &'a Limit,
     /// Share of the reads among the requests of its data volume; `None`: not measured.
     pub read_share: Option<f64>,

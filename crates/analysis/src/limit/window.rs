@@ -13,11 +13,9 @@ pub const VOLUME_AT_CAP: f64 = 0.95;
 pub struct Window {
     /// Which limit it is when it is full.
     pub kind: LimitKind,
-    /// Used.
     pub used: f64,
     /// What was there to be used.
     pub capacity: f64,
-    /// Whether it was at its cap.
     pub at_cap: bool,
 }
 
@@ -40,9 +38,7 @@ pub enum Watched {
     Volume(VolumeRole, Dimension, Counted),
     /// Requests or bytes of all volumes that share the path of their instance.
     Instance(Dimension),
-    /// CPUs of the database.
     Cpu,
-    /// Pauses.
     Gc,
     /// Load threads.
     Client,

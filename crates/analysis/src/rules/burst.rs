@@ -20,10 +20,9 @@ use crate::seen::{Seen, SeenOn};
 /// Credits of a bucket, in its own unit: in the window, so that what was spent while the trial was still starting is no
 /// matter. Where faults were planned, or nobody saw the window's, in the whole measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CreditsSpent {
-    /// At the start.
     pub credits_start: f64,
-    /// At the end.
     pub credits_end: f64,
 }
 
@@ -47,12 +46,11 @@ pub struct BucketLasts {
 
 /// Burst credits ran out inside the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct BurstChanged {
-    /// Which volume.
     pub volume: VolumeRole,
     /// Unit of credits and rates.
     pub unit: Dimension,
-    /// What was spent.
     pub spent: CreditsSpent,
     /// How long the bucket lasts; `None` until the setup is known.
     pub lasts: Option<BucketLasts>,

@@ -17,10 +17,9 @@ use crate::seen::Seen;
 
 /// In which of the 10 s windows a volume's own counters and our judgement of a volume's limits differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct EbsDisagrees {
-    /// Which volume.
     pub volume: VolumeRole,
-    /// Windows that were compared.
     pub windows: u64,
     /// Windows in which the volume did all that we take for a limit of it, and it counts hardly any time above one.
     pub only_ours: u64,

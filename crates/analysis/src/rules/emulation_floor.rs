@@ -9,14 +9,13 @@ use crate::seen::Seen;
 
 /// A served volume was slower than its model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct EmulationFloor {
-    /// Which volume.
     pub volume: VolumeRole,
     /// Share of the time in which answers came late for this machine's disk.
     pub disk_floor_share: f64,
     /// The same for its CPUs.
     pub cpu_floor_share: f64,
-    /// Allowed share.
     pub threshold: f64,
 }
 

@@ -26,18 +26,14 @@ pub enum MemberFigure {
 
 /// One of several data volumes does more than another, or takes longer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct UnbalancedMembers {
-    /// What of them differs.
     pub figure: MemberFigure,
-    /// The volume with most of it.
     pub most_of: VolumeRole,
     /// How much, by `figure`.
     pub most: f64,
-    /// The volume with least of it.
     pub least_of: VolumeRole,
-    /// How much.
     pub least: f64,
-    /// The difference as a share of the larger.
     pub less_by_share: f64,
     /// Data volumes of the node.
     pub members: u64,
@@ -49,8 +45,8 @@ pub struct UnbalancedMembers {
 
 /// One of several data volumes takes longer than the others at no more requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct SlowMember {
-    /// Which.
     pub volume: VolumeRole,
     /// Mean time of a request to it, microseconds.
     pub await_us: f64,
@@ -58,9 +54,7 @@ pub struct SlowMember {
     pub others_await_us: f64,
     /// Their ratio.
     pub times: f64,
-    /// Its requests per second.
     pub iops: f64,
-    /// Mean of the others'.
     pub others_iops: f64,
     /// Data volumes of the node.
     pub members: u64,

@@ -12,22 +12,17 @@ use crate::seen::Seen;
 
 /// A volume was at its limit. Rates are means of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct VolumeAtCap {
-    /// Which volume.
     pub volume: VolumeRole,
-    /// Which of its limits.
     pub limited: VolumeLimit,
     /// The limit, requests or bytes per second by `limited`.
     pub limit: f64,
     /// Share of the 10 s windows in which it was at it.
     pub windows_at_cap_share: f64,
-    /// Reads per second.
     pub read_iops: f64,
-    /// Writes per second.
     pub write_iops: f64,
-    /// Bytes read per second.
     pub read_bytes_per_s: f64,
-    /// Bytes written per second.
     pub write_bytes_per_s: f64,
 }
 
