@@ -87,7 +87,7 @@ use comparisons::Comparisons;
 use figures::Figures;
 use hardware::Hardware;
 use recommendation::Answer;
-use rules::imported::windows::{self, Length};
+use rules::imported::windows::Length;
 
 pub use activity::{VolumeActivity, WindowRates};
 pub use adaptive::{Budget, Next, StopsBecause, spent};
@@ -220,13 +220,8 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         let found = rules::repetitions_spread(&cells[outlier.cell], outlier);
         cells[outlier.cell].findings.extend(found);
     }
-    let places = cells.iter().map(|c| {
-        let place = windows::Place { configuration: &c.configuration, workload: &c.workload, load: c.load };
-        (place, Length::of(figures.trials(&c.id)))
-    });
-    let unlike = windows::among(&places.collect::<Vec<_>>());
-    for (cell, unlike) in unlike {
-        let found = rules::unlike_windows(&cells[cell].id, unlike);
+    let lengths: Vec<Option<Length>> = cells.iter().map(|c| Length::of(figures.trials(&c.id))).collect();
+    for (cell, found) in rules::unlike_windows(&cells, &lengths) {
         cells[cell].findings.extend(found);
     }
     by_intervention(plan, setups, &mut cells, &throughput);
