@@ -61,7 +61,6 @@ pub struct CellAnalysis {
     pub device_read_bytes_per_operation: Option<f64>,
     /// Bytes written to the volumes for each completed operation.
     pub device_write_bytes_per_operation: Option<f64>,
-    /// What the database itself counted.
     pub database: DatabaseFigures,
     /// Read requests of the data volumes of all nodes per second.
     pub device_read_iops: Option<f64>,
@@ -78,7 +77,6 @@ pub struct CellAnalysis {
     pub bytes_on_disk: Option<f64>,
     /// CPUs that the database used, all nodes.
     pub database_cpus_used: Option<f64>,
-    /// CPU time of the client for each operation, microseconds.
     pub client_cpu_us_per_operation: Option<f64>,
     /// Share of the window spent in garbage collection pauses; of several nodes the largest.
     pub gc_pause_share: Option<f64>,

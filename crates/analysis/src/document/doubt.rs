@@ -17,7 +17,6 @@ pub enum Doubt {
     DiskTooSmall { configurations: Vec<DiskTooSmall> },
     /// A bound on latency decided, and latencies are those of a 1:N model.
     LatencyInModel { scale: f64 },
-    /// The evidence is simulated.
     Simulated,
     /// The evidence is that of other tools.
     Imported,
@@ -61,7 +60,6 @@ pub enum Doubt {
     /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost
     /// with the instance.
     LocalDisks { configuration: String },
-    /// Trials that are missing.
     Missing { trials: u64, planned: u64 },
     /// Trials that enter no figure.
     Invalid { trials: u64, done: u64 },
@@ -84,7 +82,6 @@ pub enum Doubt {
     },
     /// What excludes configurations is the most that a 1:N model's closed loop did, which one short probe has measured.
     ClosedLoopOnce { configurations: Vec<String> },
-    /// Repeating stopped by itself.
     Stopped { why: String },
     /// Cells of which the user wanted no more trials while the run was under way, in the order of the plan.
     Skipped { cells: Vec<SkippedCell> },
@@ -101,7 +98,7 @@ pub enum Doubt {
 pub struct MissesInModel {
     pub configuration: String,
     pub workload: String,
-    /// Reads that miss for each operation, of the model's records and page cache, ...
+    /// Reads that miss for each operation, of the model's records and page cache.
     pub in_model: f64,
     pub at_full_scale: f64,
     /// The one over the other: how many times as often as at full scale volumes are read for an operation.

@@ -57,7 +57,6 @@ pub enum LimitKind {
     /// The baseline of a bursting volume whose credits are spent.
     BurstSpent,
     Cpu,
-    /// Garbage collection pauses.
     Gc,
     /// Compaction that cannot keep up.
     Compaction,

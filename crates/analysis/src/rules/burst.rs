@@ -238,22 +238,41 @@ fn demand(found: &BurstOnly, bucket: &Bucket, activity: &VolumeActivity, seconds
 
 #[cfg(test)]
 mod tests {
-    use evidence::HostId;
+    use experiment::{Burst, ByteBurst};
 
     use super::*;
     use crate::analyse;
     use crate::finding::Finding;
     use crate::rule::Rule;
-    use crate::rules::cases::{found, recorded, sound_record};
-    use crate::story::{existing, job, measured, run};
+    use crate::rules::cases::{first_data, found, recorded, sound};
+    use crate::story::{existing, job, run};
+
+    /// gp2 with a full bucket.
+    fn gp2(baseline_iops: f64) -> Burst {
+        Burst { baseline_iops, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 }
+    }
+
+    /// The sound trial with credits at its start and at its end.
+    fn with_credits(credits: (f64, f64)) -> TrialMeasurement {
+        recorded(|r| r.nodes[0].volumes[0].burst_credits = Some(credits))
+    }
+
+    /// Whether they ended, and whether they fell.
+    fn fired(trial: &TrialMeasurement) -> [bool; 2] {
+        [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(trial, rule).is_some())
+    }
+
+    /// What is found of a trial whose volume has this bucket.
+    fn only(burst: Burst, trial: TrialMeasurement) -> Option<BurstOnly> {
+        let mut job = job();
+        job.setups[1].data.burst = Some(burst);
+        analyse(&run(&job, &[trial])).findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
+    }
 
     /// The sound trial made 9,720 requests, so that 194 credits are the least that matters.
     #[test]
     fn credits_that_fall_and_credits_that_end_are_two_things() {
-        let with = |start: f64, end: f64| {
-            let trial = recorded(|r| r.nodes[0].volumes[0].burst_credits = Some((start, end)));
-            [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(&trial, rule).is_some())
-        };
+        let with = |start: f64, end: f64| fired(&with_credits((start, end)));
         assert_eq!(with(5000.0, 0.0), [true, false]);
         assert_eq!(with(5000.0, 3000.0), [false, true]);
         assert_eq!(with(5000.0, 4900.0), [false, false], "100 credits for 9,720 requests");
@@ -269,11 +288,10 @@ mod tests {
     /// credits are the least that matters.
     #[test]
     fn what_was_spent_before_the_window_is_no_matter_of_it() {
-        let with = |(start, end): (f64, f64), window: (f64, f64)| {
-            let mut trial = recorded(|r| r.nodes[0].volumes[0].burst_credits = Some((start, end)));
-            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = Some(window);
-            [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(&trial, rule).is_some())
+        let with = |credits: (f64, f64), window: (f64, f64)| {
+            let mut trial = with_credits(credits);
+            first_data(&mut trial).request_credits = Some(window);
+            fired(&trial)
         };
         // They ended before it: it is at the baseline all the time.
         assert_eq!(with((54_000.0, 0.0), (0.5, 0.0)), [false, false]);
@@ -289,20 +307,11 @@ mod tests {
     /// What is known of all that was measured is spread over that: 100,000 in 60 s, however long the window is.
     #[test]
     fn the_demand_on_a_bucket_is_that_of_the_window() {
-        let mut job = job();
-        let burst =
-            experiment::Burst { baseline_iops: 200.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 };
-        job.setups[1].data.burst = Some(burst);
         let demand = |in_window: Option<(f64, f64)>, from_s: f64| {
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].burst_credits = Some((5.1e6, 5.0e6));
-            let mut trial = measured(&record, 160.0 * 60.0);
+            let mut trial = with_credits((5.1e6, 5.0e6));
             trial.window.from_s = from_s;
-            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = in_window;
-            let found = analyse(&run(&job, &[trial])).findings;
-            let lasts = found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts).unwrap();
-            lasts.burst_per_s
+            first_data(&mut trial).request_credits = in_window;
+            only(gp2(200.0), trial).and_then(|found| found.lasts).unwrap().burst_per_s
         };
         assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 0.0), 230.0);
         assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 30.0), 260.0);
@@ -314,7 +323,7 @@ mod tests {
     fn credits_of_bytes_are_reported_in_bytes() {
         let mut job = job();
         job.setups[1].data.byte_burst = Some(
-            experiment::ByteBurst {
+            ByteBurst {
                 baseline_bytes_per_s: 20.0 * MIB,
                 burst_bytes_per_s: 125.0 * MIB,
                 credits_max: 512_000.0 * MIB,
@@ -323,10 +332,9 @@ mod tests {
             .scaled(16.0),
         );
         let reported = |credits: (f64, f64)| {
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].byte_credits = Some((credits.0 * MIB, credits.1 * MIB));
-            let trials = [measured(&record, 160.0 * 60.0)];
-            let findings = analyse(&run(&job, &trials)).findings.into_iter();
+            let credits = (credits.0 * MIB, credits.1 * MIB);
+            let trial = recorded(|r| r.nodes[0].volumes[0].byte_credits = Some(credits));
+            let findings = analyse(&run(&job, &[trial])).findings.into_iter();
             findings.filter(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged)).collect::<Vec<_>>()
         };
         let only = reported((32_000.0, 26_000.0)).remove(0);
@@ -348,16 +356,7 @@ mod tests {
     /// 5.4e6 / 16 / (162 - 18.75) s.
     #[test]
     fn a_reader_learns_how_long_the_burst_lasts() {
-        let mut job = job();
-        job.setups[1].data.burst = Some(
-            experiment::Burst { baseline_iops: 300.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 }
-                .scaled(16.0),
-        );
-        let mut record = sound_record();
-        record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
-        let trials = [measured(&record, 160.0 * 60.0)];
-        let analysis = analyse(&run(&job, &trials));
-        let reported = analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).unwrap();
+        let reported = only(gp2(300.0).scaled(16.0), with_credits((337_500.0, 328_000.0))).unwrap();
         let lasts = reported.lasts.unwrap();
         assert_eq!((lasts.baseline_per_s, lasts.burst_per_s), (18.75, 162.0));
         let seconds = lasts.full_bucket_lasts_s.unwrap();
@@ -368,16 +367,7 @@ mod tests {
     /// beside a baseline that is above its requests and below their credits.
     #[test]
     fn requests_that_cost_several_credits_are_demand_of_so_many() {
-        let lasts = |baseline_iops: f64, credits: (f64, f64)| {
-            let mut job = job();
-            job.setups[1].data.burst =
-                Some(experiment::Burst { baseline_iops, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 });
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].burst_credits = Some(credits);
-            let trials = [measured(&record, 160.0 * 60.0)];
-            let analysis = analyse(&run(&job, &trials));
-            analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts)
-        };
+        let lasts = |baseline: f64, credits: (f64, f64)| only(gp2(baseline), with_credits(credits))?.lasts;
         let of = |baseline, fell: f64| lasts(baseline, (5.0e6, 5.0e6 - fell * 60.0)).map(|lasts| lasts.burst_per_s);
         assert_eq!(of(200.0, 30.0), Some(230.0), "162 requests");
         assert_eq!(of(150.0, 12.0), Some(162.0));
@@ -393,21 +383,10 @@ mod tests {
     /// 300 in each window that is a steady demand of 230; in bursts it rises between them.
     #[test]
     fn from_a_full_bucket_a_steady_demand_is_distinguished_from_one_in_bursts() {
-        let mut job = job();
-        job.setups[1].data.burst = Some(experiment::Burst {
-            baseline_iops: 200.0,
-            burst_iops: 3000.0,
-            credits_max: 5.4e6,
-            credits_start: 5.4e6,
-        });
         let demand = |of_each: &[f64]| {
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].burst_credits = Some((5.4e6, 5.4e6 - 1800.0));
-            let mut trial = measured(&record, 160.0 * 60.0);
-            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().windows.credits_fell = of_each.to_vec();
-            let found = analyse(&run(&job, &[trial])).findings;
-            found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts)
+            let mut trial = with_credits((5.4e6, 5.4e6 - 1800.0));
+            first_data(&mut trial).windows.credits_fell = of_each.to_vec();
+            only(gp2(200.0), trial)?.lasts
         };
         let steady = demand(&[300.0; 6]).unwrap();
         assert_eq!((steady.burst_per_s, steady.full_bucket_lasts_s), (230.0, Some(5.4e6 / 30.0)));
@@ -424,10 +403,8 @@ mod tests {
             if exists {
                 job.setups[1].at = existing(Vec::new());
             }
-            job.setups[1].data.burst =
-                Some(experiment::Burst { baseline_iops, burst_iops, credits_max: 5.4e6, credits_start: 0.0 });
-            let trials = [measured(&sound_record(), 160.0 * 60.0)];
-            analyse(&run(&job, &trials)).findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
+            job.setups[1].data.burst = Some(Burst { burst_iops, credits_start: 0.0, ..gp2(baseline_iops) });
+            analyse(&run(&job, &[sound()])).findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
         };
         let found = reported(100.0, 3000.0, true).unwrap();
         let lasts = found.lasts.unwrap();

@@ -373,7 +373,8 @@ pub fn probes_of<'a>(
 pub(crate) mod cases {
     use evidence::{ClientResult, TrialRecord};
 
-    use super::{Finding, HostId, Rule, forbidden, of_trial};
+    use super::{Finding, HostId, Rule, VolumeRole, forbidden, of_trial};
+    use crate::activity::VolumeActivity;
     use crate::host::DatabaseHost;
     use crate::measurement::TrialMeasurement;
     use crate::rule::RuleFigures;
@@ -422,6 +423,11 @@ pub(crate) mod cases {
     /// What the only database host showed.
     pub fn first_host(trial: &mut TrialMeasurement) -> &mut DatabaseHost {
         trial.hosts.get_mut(&HostId::DATABASE).unwrap()
+    }
+
+    /// What its data volume did.
+    pub fn first_data(trial: &mut TrialMeasurement) -> &mut VolumeActivity {
+        first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap()
     }
 
     /// What a rule found in a trial.

@@ -24,7 +24,7 @@ pub struct Stall {
     pub stopped_s: f64,
     pub window_share: f64,
     pub median_ops_per_s: f64,
-    /// A second with less than this share of that is a stop.
+    /// A second with less than this share of the median is a stop.
     pub threshold_share: f64,
     /// The shortest stop that is reported.
     pub threshold_s: f64,

@@ -82,17 +82,12 @@ fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::rule::Rule;
-    use crate::rules::cases::{changed, changed_host, fires, first_host, seen};
+    use crate::rules::cases::{changed, fires, first_data, seen};
 
     /// 625 IOPS: 593.75 are 95 %.
     #[test]
     fn ninety_five_percent_in_half_of_the_windows() {
-        let with = |windows: [f64; 4]| {
-            changed_host(|h| {
-                let data = h.volumes.get_mut(&VolumeRole::Data).unwrap();
-                data.windows.read_iops = windows.to_vec();
-            })
-        };
+        let with = |windows: [f64; 4]| changed(|trial| first_data(trial).windows.read_iops = windows.to_vec());
         fires(
             Rule::VolumeAtCap,
             &[
@@ -112,9 +107,8 @@ mod tests {
             changed(|trial| {
                 let volume = &mut trial.record.nodes[0].volumes[0];
                 (volume.is_served, volume.combined) = (is_served, Some(is_served));
-                let data = first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap();
-                data.windows.read_iops = vec![320.0; 4];
-                data.windows.write_iops = vec![300.0; 4];
+                let windows = &mut first_data(trial).windows;
+                (windows.read_iops, windows.write_iops) = (vec![320.0; 4], vec![300.0; 4]);
             })
         };
         fires(Rule::VolumeAtCap, &[(true, true), (false, false)], with);
