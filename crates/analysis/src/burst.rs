@@ -5,7 +5,7 @@
 
 use experiment::{Burst, ByteBurst};
 
-/// A bucket in its own unit, I/O operations or bytes. On a model of 1:N rates and credits are divided by N, times are not.
+/// A bucket in its own unit, I/O operations or bytes. Of a 1:N model rates and credits are divided by N, times are not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bucket {
     /// A second, for ever.

@@ -17,6 +17,7 @@ pub enum Doubt {
     DiskTooSmall { configurations: Vec<DiskTooSmall> },
     /// A bound on latency decided, and latencies are those of a 1:N model.
     LatencyInModel { scale: f64 },
+    /// The evidence is simulated.
     Simulated,
     /// The evidence is that of other tools.
     Imported,
@@ -60,6 +61,7 @@ pub enum Doubt {
     /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost
     /// with the instance.
     LocalDisks { configuration: String },
+    /// Trials that are missing.
     Missing { trials: u64, planned: u64 },
     /// Trials that enter no figure.
     Invalid { trials: u64, done: u64 },
@@ -82,6 +84,7 @@ pub enum Doubt {
     },
     /// What excludes configurations is the most that a 1:N model's closed loop did, which one short probe has measured.
     ClosedLoopOnce { configurations: Vec<String> },
+    /// Repeating stopped by itself.
     Stopped { why: String },
     /// Cells of which the user wanted no more trials while the run was under way, in the order of the plan.
     Skipped { cells: Vec<SkippedCell> },

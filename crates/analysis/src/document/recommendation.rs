@@ -131,6 +131,7 @@ pub enum DecidedBy {
 #[serde(rename_all = "snake_case", tag = "is")]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub enum AnswerOutcome {
+    /// Run this.
     Run {
         configuration: String,
         /// Others that give the same throughput within the margin, for no less money.
@@ -163,9 +164,11 @@ pub enum AnswerOutcome {
     },
     /// Fewer than two configurations could be judged.
     Nothing,
+    /// No configuration meets the objective.
     NoneMeets,
     /// A given rate, and no objective that would say what is good enough.
     NoObjective,
+    /// Every configuration lost acknowledged writes.
     AllLostWrites,
 }
 

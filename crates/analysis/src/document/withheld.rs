@@ -15,6 +15,7 @@ pub enum Withheld {
     Data,
     /// The rate was not held: saturated, or draining what had queued before.
     Rate,
+    /// The database was not at rest.
     NotAtRest { unrest: Unrest },
     /// Burst credits, which end.
     Burst {
