@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evidence::{HostId, HostSample, TrialRecord};
 use reported::cassandra::{COMPACTED_BYTES, PENDING_COMPACTIONS, SSTABLES};
 
-use crate::host::window;
+use crate::stretch::window;
 use crate::work::DatabaseWork;
 
 /// A node has compacted its backlog when it had nothing to compact in so many samples after each other, one a second:

@@ -5,7 +5,7 @@
 
 use experiment::{Burst, ByteBurst};
 
-/// A bucket in its own unit, I/O operations or bytes.
+/// A bucket in its own unit, I/O operations or bytes. Of a 1:N model rates and credits are divided by N, times are not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bucket {
     /// A second, for ever.
@@ -14,51 +14,26 @@ pub struct Bucket {
     pub burst: f64,
     /// Credits of a full one.
     pub full: f64,
-    /// Credits at the start.
-    pub start: f64,
 }
 
 impl From<Burst> for Bucket {
     fn from(of: Burst) -> Self {
-        Self { baseline: of.baseline_iops, burst: of.burst_iops, full: of.credits_max, start: of.credits_start }
+        Self { baseline: of.baseline_iops, burst: of.burst_iops, full: of.credits_max }
     }
 }
 
 impl From<ByteBurst> for Bucket {
     fn from(of: ByteBurst) -> Self {
-        Self {
-            baseline: of.baseline_bytes_per_s,
-            burst: of.burst_bytes_per_s,
-            full: of.credits_max,
-            start: of.credits_start,
-        }
+        Self { baseline: of.baseline_bytes_per_s, burst: of.burst_bytes_per_s, full: of.credits_max }
     }
 }
 
-/// A bucket under a demand, in the units of the bucket (on a 1:N model rates and credits are divided by N, times are
-/// not).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BurstDuration {
-    /// A second while credits last: the demand, at most the burst rate.
-    pub burst: f64,
-    /// A second afterwards, for good.
-    pub baseline: f64,
-    /// Seconds until a full bucket is empty; `None`: never, the demand is not above the baseline.
-    pub from_full_s: Option<f64>,
-    /// Seconds until the credits with which the bucket starts are spent; `None`: never.
-    pub from_start_s: Option<f64>,
-}
-
-/// How long `bucket` carries a demand (reads and writes per second together).
-pub fn lasts(bucket: &Bucket, demand: f64) -> BurstDuration {
-    let burst = demand.min(bucket.burst);
-    let spent_per_s = burst - bucket.baseline;
-    let until_empty = |credits: f64| (spent_per_s > 0.0).then(|| credits / spent_per_s);
-    BurstDuration {
-        burst,
-        baseline: bucket.baseline,
-        from_full_s: until_empty(bucket.full),
-        from_start_s: until_empty(bucket.start),
+impl Bucket {
+    /// Seconds until a full one is empty under a demand, reads and writes together; `None`: never, the demand is not
+    /// above the baseline.
+    pub fn full_lasts_s(&self, demand: f64) -> Option<f64> {
+        let spent_per_s = demand.min(self.burst) - self.baseline;
+        (spent_per_s > 0.0).then(|| self.full / spent_per_s)
     }
 }
 
@@ -80,10 +55,9 @@ mod tests {
             (300.0, 300.0, None),
             (300.0, 100.0, None),
         ] {
-            assert_eq!(lasts(&gp2(baseline).into(), demand).from_full_s, seconds, "{baseline} {demand}");
+            assert_eq!(Bucket::from(gp2(baseline)).full_lasts_s(demand), seconds, "{baseline} {demand}");
         }
-        assert_eq!(lasts(&gp2(300.0).into(), 3000.0).from_start_s, Some(0.0), "it starts empty");
         // A 1:16 model empties after the same time.
-        assert_eq!(lasts(&gp2(300.0).scaled(16.0).into(), 3000.0 / 16.0).from_full_s, Some(2000.0));
+        assert_eq!(Bucket::from(gp2(300.0).scaled(16.0)).full_lasts_s(3000.0 / 16.0), Some(2000.0));
     }
 }

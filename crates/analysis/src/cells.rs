@@ -6,9 +6,9 @@ use evidence::{HostId, OperationKind};
 use experiment::{Cell, Plan, Setup, VolumeRole};
 use stats::Summary;
 
+use crate::activity::VolumeActivity;
 use crate::document::{CellAnalysis, DataVolumeAnalysis, DatabaseFigures, InvalidTrial, LatencyAnalysis, NodeAnalysis};
 use crate::figures::looks;
-use crate::host::VolumeActivity;
 use crate::latency::{SeriesLatency, across_trials};
 use crate::limit::{self, ResourceUse};
 use crate::measurement::TrialMeasurement;

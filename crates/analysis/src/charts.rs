@@ -24,16 +24,14 @@ pub struct Charts {
 
 /// A trial over time.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct TrialCharts {
-    /// Cell identity.
     pub cell: String,
-    /// Block.
     pub block: u32,
     /// Whether the trial may enter comparisons.
     pub valid: bool,
     /// Seconds of warm-up before 0.
     pub warmup_s: f64,
-    /// Measured seconds.
     pub measured_s: f64,
     /// Where the steady window begins, seconds from the start of measurement.
     pub steady_from_s: f64,

@@ -99,15 +99,19 @@ impl Comparisons {
         self.carried = carried;
     }
 
-    /// What of cell `a` over cell `b` carries over; `None`: all of it. Latencies are not judged so: they are not
-    /// scaled.
-    pub fn bound(&self, a: usize, b: usize) -> Option<Bound> {
+    /// The cells whose throughputs make the ratio of `a` to `b`; `None` of latencies, which are not scaled.
+    fn of_throughputs(&self, a: usize, b: usize) -> Option<(usize, usize)> {
         match self.metric {
-            Metric::Throughput | Metric::OperationsPerDollar => self.carried.bound(a, b),
+            Metric::Throughput | Metric::OperationsPerDollar => Some((a, b)),
             // The ratio of runtimes is that of throughputs turned over.
-            Metric::Runtime => self.carried.bound(b, a),
+            Metric::Runtime => Some((b, a)),
             Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => None,
         }
+    }
+
+    /// What of cell `a` over cell `b` carries over; `None`: all of it.
+    pub fn bound(&self, a: usize, b: usize) -> Option<Bound> {
+        self.of_throughputs(a, b).and_then(|(a, b)| self.carried.bound(a, b))
     }
 
     /// What carries over, for comparisons of the same cells by another metric.
@@ -117,11 +121,7 @@ impl Comparisons {
 
     /// [`CarriedOver::shift`] of a metric.
     fn shift(&self, a: usize, b: usize) -> (f64, f64) {
-        match self.metric {
-            Metric::Throughput | Metric::OperationsPerDollar => self.carried.shift(a, b),
-            Metric::Runtime => self.carried.shift(b, a),
-            Metric::Mean | Metric::P50 | Metric::P95 | Metric::P99 | Metric::P999 => (1.0, 1.0),
-        }
+        self.of_throughputs(a, b).map_or((1.0, 1.0), |(a, b)| self.carried.shift(a, b))
     }
 
     fn add(&mut self, cells: &[CellAnalysis], figures: &Figures<'_>, open: bool) {

@@ -143,17 +143,9 @@ fn worst_kind(figures: &Figures<'_>, cell: &str, metric: Metric) -> Option<Opera
 
 /// The cheapest of the best set; the best itself where any of the set has no price.
 fn cheapest(cells: &[CellAnalysis], candidates: &[Candidate], indistinguishable: &[String]) -> String {
-    let set = || {
-        let mut rank = 0;
-        candidates.iter().filter(move |c| {
-            rank += 1;
-            rank == 1 || indistinguishable.contains(&cells[c.cell].configuration)
-        })
-    };
-    let best = &cells[candidates[0].cell].configuration;
-    let prices: Option<Vec<(f64, &String)>> =
-        set().map(|c| Some((cells[c.cell].usd_per_month?, &cells[c.cell].configuration))).collect();
-    prices
-        .and_then(|prices| prices.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)))
-        .map_or_else(|| best.clone(), |(_, name)| name.clone())
+    let all = candidates.iter().map(|c| &cells[c.cell]);
+    let set = all.enumerate().filter(|(rank, cell)| *rank == 0 || indistinguishable.contains(&cell.configuration));
+    let prices: Option<Vec<(f64, &CellAnalysis)>> = set.map(|(_, cell)| Some((cell.usd_per_month?, cell))).collect();
+    let cheapest = prices.and_then(|prices| prices.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)));
+    cheapest.map_or(&cells[candidates[0].cell], |(_, cell)| cell).configuration.clone()
 }

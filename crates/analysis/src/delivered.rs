@@ -9,9 +9,9 @@
 use evidence::ProbeResult;
 use experiment::IoLimits;
 
+use crate::activity::VolumeActivity;
 use crate::document::limit::Unit;
 use crate::document::{ConfigurationFacts, Delivered, VolumeReport};
-use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::rules;
 
@@ -151,10 +151,11 @@ fn like_with_like(asked: &DeviceDemand, probe: &ProbeResult) -> Option<Delivered
 
 #[cfg(test)]
 mod tests {
-    use experiment::{Burst, Job, VolumeRole};
+    use experiment::{Burst, Job};
 
     use super::*;
     use crate::analyse;
+    use crate::rules::cases::first_data;
     use crate::story::{job, run, trials};
 
     const MIB: f64 = 1_048_576.0;
@@ -229,18 +230,13 @@ mod tests {
         job.setups[0].data.limits = IoLimits::default();
         let mut trials = trials();
         assert_eq!(of_both(&job, &trials)[0], None, "reads of 16 KiB, and fio's of 4 KiB");
-        for trial in &mut trials {
-            let host = trial.hosts.values_mut().next().unwrap();
-            let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();
+        for data in trials.iter_mut().map(first_data) {
             data.read_bytes = data.reads * 5_000.0;
         }
         let gp2 = of_both(&job, &trials)[0].unwrap();
         near(gp2.request_bytes, 5_000.0);
         assert!(!gp2.with_writes, "2 of 62 requests are writes");
-        for trial in &mut trials {
-            let host = trial.hosts.values_mut().next().unwrap();
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().writes = 1_200.0;
-        }
+        trials.iter_mut().for_each(|trial| first_data(trial).writes = 1_200.0);
         assert_eq!(of_both(&job, &trials)[0], None, "a quarter are writes");
     }
 

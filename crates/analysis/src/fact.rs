@@ -6,14 +6,11 @@ use serde::{Deserialize, Serialize};
 /// [`experiment::IoLimits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum VolumeLimit {
-    /// Reads per second.
     ReadIops,
-    /// Writes per second.
     WriteIops,
-    /// Bytes read per second.
     ReadBytesPerS,
-    /// Bytes written per second.
     WriteBytesPerS,
     /// Reads and writes together, per second.
     Iops,
@@ -42,25 +39,19 @@ pub enum NodeFigure {
 /// What the machines of a configuration's nodes may differ in, the most telling first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum HostFact {
-    /// Name of the CPU.
     Processor,
-    /// CPUs on line.
     Cpus,
-    /// Memory, bytes.
     Memory,
-    /// Kernel release.
     Kernel,
     /// What the clock showed beside the controller's, milliseconds.
     Clock,
     /// Transparent huge pages: the setting in force.
     #[serde(rename = "transparent_huge_pages")]
     HugePages,
-    /// Clock source in use.
     ClockSource,
-    /// Whether there is swap.
     Swap,
-    /// Version of its microcode.
     Microcode,
 }
 

@@ -14,12 +14,10 @@ use crate::seen::{Seen, SeenOn};
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum Scope {
-    /// The whole run.
     Run(String),
-    /// A configuration, by name.
     Configuration(String),
-    /// A cell, by its identity.
     Cell(String),
     /// A trial: `<cell>/<block>`, its directory under `trials/`.
     Trial(String),
@@ -97,17 +95,17 @@ fn collect(value: &Value, found: &mut BTreeMap<String, f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::burst::{BurstOnly, Credits, CreditsSpent};
+    use crate::rules::burst::{BurstOnly, CreditsSpent};
     use crate::rules::data_set_smaller::DataSetSmaller;
     use crate::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
     use crate::rules::volume_above_instance::VolumeAboveInstance;
-    use crate::{HostFact, HostId, VolumeRole};
+    use crate::{Dimension, HostFact, HostId, VolumeRole};
 
     fn findings() -> [Finding; 4] {
         let scope = || Scope::trial("a.w.c1", 1);
         let burst = BurstOnly {
             volume: VolumeRole::Data,
-            unit: Credits::Requests,
+            unit: Dimension::Requests,
             spent: Some(CreditsSpent { credits_start: 5.0, credits_end: 4.0 }),
             lasts: None,
         };

@@ -14,12 +14,10 @@ use crate::document::{LONGEST, LatencyAnalysis};
 
 /// Latency figures of one series in one trial, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct SeriesLatency {
-    /// Mean and percentiles.
     pub figures: LatencyFigures,
-    /// Longest.
     pub max: f64,
-    /// Samples.
     pub samples: u64,
 }
 

@@ -12,10 +12,11 @@
 //! What cannot be said is absent or says so in words (`not comparable`, `none found`): an absent answer, never a
 //! guessed one.
 
+mod activity;
 mod adaptive;
 mod advice;
 mod backlog;
-pub mod burst;
+mod burst;
 mod cache;
 mod cache_curve;
 mod cache_machines;
@@ -28,6 +29,7 @@ mod charts;
 mod comparisons;
 mod decision;
 mod delivered;
+mod dimension;
 mod document;
 mod ebs;
 mod fact;
@@ -64,6 +66,7 @@ mod search;
 mod seen;
 mod sickness;
 mod steady;
+mod stretch;
 mod two_runs;
 mod value;
 mod waking;
@@ -84,8 +87,9 @@ use comparisons::Comparisons;
 use figures::Figures;
 use hardware::Hardware;
 use recommendation::Answer;
-use rules::imported::windows::{self, Length};
+use rules::imported::windows::Length;
 
+pub use activity::{VolumeActivity, WindowRates};
 pub use adaptive::{Budget, Next, StopsBecause, spent};
 pub use backlog::CompactedBacklog;
 pub use cache_tier::request_cpu_us as cache_request_cpu_us;
@@ -93,6 +97,7 @@ pub use capacity::{another_round, rounds_of};
 pub use cells::{CONFIDENCE, nodes_of_cell};
 pub use charts::{Charts, LatencyCurve, TrialCharts, charts};
 pub use decision::UNTESTED_SHARE;
+pub use dimension::Dimension;
 pub use document::{
     Analysis, AnswerOutcome, AnyOf, BestOfAlike, Bound, BoundIs, CacheCurve, CacheEffect, CachePoint, CachePrediction,
     CacheTierAnalysis, Candidate, Capacity, CapacityLevel, CapacityLimit, CapacityOutcome, Caution, CellAnalysis,
@@ -109,7 +114,7 @@ pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
-pub use host::{DatabaseHost, HostWindow, VolumeActivity, WindowRates};
+pub use host::{DatabaseHost, HostWindow};
 pub use latencies::Latencies;
 pub use latency::SeriesLatency;
 pub use limit::{
@@ -215,13 +220,8 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         let found = rules::repetitions_spread(&cells[outlier.cell], outlier);
         cells[outlier.cell].findings.extend(found);
     }
-    let places = cells.iter().map(|c| {
-        let place = windows::Place { configuration: &c.configuration, workload: &c.workload, load: c.load };
-        (place, Length::of(figures.trials(&c.id)))
-    });
-    let unlike = windows::among(&places.collect::<Vec<_>>());
-    for (cell, unlike) in unlike {
-        let found = rules::unlike_windows(&cells[cell].id, unlike);
+    let lengths: Vec<Option<Length>> = cells.iter().map(|c| Length::of(figures.trials(&c.id))).collect();
+    for (cell, found) in rules::unlike_windows(&cells, &lengths) {
         cells[cell].findings.extend(found);
     }
     by_intervention(plan, setups, &mut cells, &throughput);

@@ -6,12 +6,13 @@ use evidence::{ClientResult, CountedFrom, FaultRecord, HostId, HostSample, Impor
 use experiment::{LoadLevel, NodeFaultKind};
 use hdrhistogram::Histogram;
 
-use crate::host::{DatabaseHost, database_host, window};
+use crate::host::{DatabaseHost, database_host};
 use crate::latencies::Latencies;
 use crate::latency::{self, SeriesLatency};
 use crate::measurement::{Background, TrialEvidence, TrialMeasurement};
 use crate::phases::{self, Aftermath};
 use crate::steady::Window;
+use crate::stretch::window;
 use crate::work::DatabaseWork;
 use crate::{backlog, cache_machines, node, panels, rules, steady};
 

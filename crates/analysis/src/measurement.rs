@@ -9,8 +9,9 @@ use evidence::{CacheAnswer, ErrorKind, HostId, HostSample, Imported, Interval, O
 use experiment::{Definition, Plan, VolumeRole};
 use reported::{Figure, Nodes, Of, Series};
 
+use crate::activity::VolumeActivity;
 use crate::backlog::CompactedBacklog;
-use crate::host::{DatabaseHost, VolumeActivity};
+use crate::host::DatabaseHost;
 use crate::latency::SeriesLatency;
 use crate::node::{self, Node};
 use crate::panels::Panel;
@@ -31,12 +32,10 @@ pub struct TrialEvidence<'a> {
 
 /// Work of a database in the background.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Background {
-    /// How often it was done.
     pub times: f64,
-    /// What one is called.
     pub one: &'static str,
-    /// What several are called.
     pub several: &'static str,
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use evidence::{HostId, NodeFacts, TrialRecord, VolumeFacts, VolumeRole};
 
-use crate::host::{DatabaseHost, VolumeActivity};
+use crate::activity::VolumeActivity;
+use crate::host::DatabaseHost;
 
 /// A node; a database of one node has one of them.
 #[derive(Debug, Clone, Copy)]

@@ -23,14 +23,12 @@ pub const RECOVERED_SECONDS: usize = 5;
 
 /// A part of a trial, seconds from the start of measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Phase {
-    /// Which.
     pub kind: PhaseKind,
     /// Of which fault of the record, counted from 0; 0 before the first.
     pub fault: usize,
-    /// Where it begins.
     pub from_s: f64,
-    /// Where it ends.
     pub to_s: f64,
 }
 

@@ -3,13 +3,14 @@
 
 use experiment::Objective;
 
+use crate::dimension::Dimension;
 use crate::document::limit::{Limit, LimitKind};
 use crate::document::{Unrest, Withheld};
 use crate::fact::Trajectory;
 use crate::finding::Finding;
 use crate::rule::{Remark, Severity};
 use crate::rules::SEND_LAG_SHARE;
-use crate::rules::burst::{BucketLasts, BurstChanged, BurstOnly, Credits};
+use crate::rules::burst::{BucketLasts, BurstChanged, BurstOnly};
 use crate::rules::no_steady_state::NoSteadyState;
 use crate::rules::still_rising::StillRising;
 
@@ -176,15 +177,15 @@ fn reason(finding: &Finding, beside: &Beside<'_>) -> Option<Withheld> {
 }
 
 /// A volume that ran on burst credits; rates of a bucket that nobody knows are 0.
-fn burst(unit: Credits, lasts: Option<BucketLasts>) -> Withheld {
+fn burst(unit: Dimension, lasts: Option<BucketLasts>) -> Withheld {
     let burst = lasts.map_or(0.0, |lasts| lasts.burst_per_s);
     let baseline = lasts.map_or(0.0, |lasts| lasts.baseline_per_s);
     let lasts_s = lasts.and_then(|lasts| lasts.full_bucket_lasts_s);
     match (unit, lasts) {
-        (Credits::Bytes, Some(_)) => {
+        (Dimension::Bytes, Some(_)) => {
             Withheld::BurstOfBytes { burst_bytes_per_s: burst, baseline_bytes_per_s: baseline, lasts_s }
         }
-        (Credits::Bytes | Credits::Requests, _) => {
+        (Dimension::Bytes | Dimension::Requests, _) => {
             Withheld::Burst { burst_iops: burst, baseline_iops: baseline, lasts_s }
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A node's data set in a store, as its `snapshot.json` there has it: it is written last, and without it there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct KeptDataSet {
     /// Version of this file's shape: [`KeptDataSet::VERSION`].
     pub format_version: u32,
@@ -15,11 +16,8 @@ pub struct KeptDataSet {
     pub records: u64,
     /// Which loading made it: parts of several nodes belong together only if they come from the same one.
     pub loading: String,
-    /// Bytes of the table's files.
     pub table_bytes: u64,
-    /// Bytes of all files.
     pub bytes: u64,
-    /// Name of the run that kept it.
     pub made_by: String,
     /// When, UTC, RFC 3339.
     pub made_at: String,

@@ -40,26 +40,20 @@ pub fn runtimes(environment: &serde_json::Value) -> Runtimes {
 /// Facts about a host; what it does not show is `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Environment {
-    /// Host name.
     pub hostname: Option<String>,
-    /// Kernel release.
     pub kernel: Option<String>,
     /// Operating system, as `/etc/os-release` calls itself.
     pub os: Option<String>,
-    /// CPU model name.
     pub cpu_model: Option<String>,
-    /// CPU microcode version.
     pub microcode: Option<String>,
     /// CPUs on line.
     pub cpus: u32,
     /// Whether the CPU reports that it runs under a hypervisor.
     pub virtual_machine: bool,
-    /// Memory, bytes.
     pub memory_bytes: Option<u64>,
-    /// Swap, bytes.
     pub swap_bytes: Option<u64>,
-    /// Clock source in use.
     pub clock_source: Option<String>,
     /// Transparent huge pages: the setting in force.
     pub transparent_huge_pages: Option<String>,
@@ -71,15 +65,14 @@ pub struct Environment {
 
 /// A block device.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Disk {
     /// Kernel name.
     pub name: String,
-    /// Bytes.
     pub size_bytes: Option<u64>,
     /// Whether it says that it rotates.
     pub rotational: Option<bool>,
     /// I/O scheduler in force.
     pub scheduler: Option<String>,
-    /// Read-ahead, KiB.
     pub read_ahead_kib: Option<u64>,
 }

@@ -150,18 +150,13 @@ figures! {
     /// (EBS user guide, "Amazon EBS detailed performance statistics", seen 2026-11-26); of a served volume what its
     /// server counts in the same way. Only the latency histogram has
     /// buckets of 32 bits, so that what is within so many microseconds goes back by 2^32 where one overflows.
+    #[expect(missing_docs, reason = "the names say what these fields are")]
     EbsFigures {
-        /// Read requests completed, as EBS counts them.
         reads,
-        /// Write requests completed, as EBS counts them.
         writes,
-        /// Bytes read, as EBS counts them.
         read_bytes,
-        /// Bytes written, as EBS counts them.
         write_bytes,
-        /// Time that read requests took, summed, seconds.
         read_wait_s,
-        /// Time that write requests took, summed, seconds.
         write_wait_s,
         /// Time in which more requests were asked for than the volume's IOPS, seconds.
         volume_iops_exceeded_s,
@@ -173,29 +168,17 @@ figures! {
         instance_bytes_exceeded_s,
         /// Requests that wait to be completed, now.
         queue_length,
-        /// Read requests that took up to 512 us.
         reads_within_512_us,
-        /// Read requests that took up to 1,024 us.
         reads_within_1024_us,
-        /// Read requests that took up to 2,048 us.
         reads_within_2048_us,
-        /// Read requests that took up to 4,096 us.
         reads_within_4096_us,
-        /// Read requests that took up to 16,384 us.
         reads_within_16384_us,
-        /// Read requests that took up to 65,536 us.
         reads_within_65536_us,
-        /// Write requests that took up to 512 us.
         writes_within_512_us,
-        /// Write requests that took up to 1,024 us.
         writes_within_1024_us,
-        /// Write requests that took up to 2,048 us.
         writes_within_2048_us,
-        /// Write requests that took up to 4,096 us.
         writes_within_4096_us,
-        /// Write requests that took up to 16,384 us.
         writes_within_16384_us,
-        /// Write requests that took up to 65,536 us.
         writes_within_65536_us,
     }
 }

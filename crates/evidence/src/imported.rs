@@ -78,12 +78,10 @@ pub struct TwoClocks {
 
 /// What another tool states of a trial besides what it counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Imported {
-    /// Which tool.
     pub tool: Tool,
-    /// Its version, where the output has it.
     pub version: Option<String>,
-    /// Name of the file.
     pub file: String,
     /// Names of the HdrHistogram logs that its latencies are from; none: it states them itself.
     pub histograms: Vec<String>,
@@ -93,7 +91,6 @@ pub struct Imported {
     pub stated_ops_per_s: f64,
     /// From when its latencies count.
     pub counted_from: CountedFrom,
-    /// Response times by kind.
     pub latencies: BTreeMap<OperationKind, StatedLatency>,
     /// Its progress, in the order of the file; empty where it has none.
     pub progress: Vec<Progress>,

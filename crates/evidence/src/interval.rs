@@ -115,12 +115,11 @@ impl Series {
 
 /// One second (or less) of one series: a histogram of its latencies, or what counts of one.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Interval<H = hdrhistogram::Histogram<u64>> {
-    /// Which series.
     pub series: Series,
     /// Seconds from the start of measurement to the start of this interval; negative during warm-up.
     pub start_s: f64,
-    /// Length, seconds.
     pub length_s: f64,
     /// Latencies in microseconds.
     pub histogram: H,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A short load on a database that goes on afterwards.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct RateProbe {
     /// Whose: `gp3-3000.reads.find`.
     pub search: String,
@@ -14,13 +15,9 @@ pub struct RateProbe {
     pub number: u32,
     /// What was offered, on the machine that ran it.
     pub load: LoadLevel,
-    /// Measured seconds.
     pub seconds: f64,
-    /// Operations sent in them.
     pub sent: u64,
-    /// Operations completed.
     pub completed: u64,
-    /// Operations failed.
     pub failed: u64,
     /// Response times of completed operations by kind.
     pub response: BTreeMap<OperationKind, LatencyFigures>,
@@ -29,16 +26,12 @@ pub struct RateProbe {
 /// Response times of one kind of operation, microseconds. A percentile is `None` where the load was another tool's and
 /// it did not state it: of a histogram there are all.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct LatencyFigures {
-    /// Arithmetic mean.
     pub mean: f64,
-    /// Median.
     pub p50: Option<f64>,
-    /// 95th percentile.
     pub p95: Option<f64>,
-    /// 99th percentile.
     pub p99: Option<f64>,
-    /// 99.9th percentile.
     pub p999: Option<f64>,
 }
 

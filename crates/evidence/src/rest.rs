@@ -6,12 +6,10 @@ use serde::{Deserialize, Serialize};
 /// A few seconds of the workload's own operations, while no limit of volumes or CPUs was in force, as one node saw
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct RestRound {
-    /// Seconds it took.
     pub seconds: f64,
-    /// Operations completed.
     pub operations: u64,
-    /// CPU seconds of the database's process.
     pub database_cpu_s: f64,
     /// CPU seconds of its compiler threads; `None`: it has none, or they could not be seen.
     pub compiler_cpu_s: Option<f64>,

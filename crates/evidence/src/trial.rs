@@ -88,20 +88,16 @@ pub enum Validity {
 
 /// One measured execution of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct TrialRecord {
     /// Version of this file's shape.
     pub format_version: u32,
-    /// Cell identity.
     pub cell: String,
     /// Block (repetition), from 1.
     pub block: u32,
-    /// Configuration name.
     pub configuration: String,
-    /// Workload name.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
-    /// Valid or not.
     #[serde(flatten)]
     pub validity: Validity,
     /// UTC start of the warm-up, RFC 3339.
@@ -173,16 +169,14 @@ impl Overhead {
 
 /// What the load generator measured, warm-up excluded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ClientResult {
     /// Seconds from the start of the trial (warm-up included) to the start of measurement.
     pub warmup_s: f64,
-    /// Measured seconds.
     pub measured_s: f64,
-    /// Operations sent in the measured window.
     pub operations_sent: u64,
     /// Operations completed without error, by kind.
     pub completed: BTreeMap<OperationKind, u64>,
-    /// Operations that failed, by kind of error.
     pub errors: BTreeMap<ErrorKind, u64>,
     /// CPU seconds of the client process in the measured window (user + system).
     pub client_cpu_s: f64,
@@ -190,7 +184,6 @@ pub struct ClientResult {
     pub client_peak_rss_bytes: u64,
     /// Open loop: how late requests were sent, microseconds; closed loop: `None`.
     pub send_lag_us: Option<SendLag>,
-    /// Load threads used.
     pub threads: u32,
     /// What the client says of how it sent requests, in whole sentences.
     pub notes: Vec<String>,
@@ -232,16 +225,12 @@ pub struct OtherProgram {
 
 /// What a database host says about a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct NodeFacts {
-    /// Which host.
     pub host: HostId,
-    /// CPUs the database had.
     pub cpus: f64,
-    /// Java heap, bytes.
     pub heap_bytes: u64,
-    /// Memory limit of its cgroup, bytes.
     pub memory_limit_bytes: u64,
-    /// Page-cache budget, bytes.
     pub page_cache_budget_bytes: u64,
     /// Bytes of its cgroup's page cache that are the program itself (libraries, jars and class archives that are
     /// mapped): they take nothing of the budget. `None`: nobody looked.

@@ -24,6 +24,7 @@ mod plan;
 mod profile;
 mod sections;
 mod sizing;
+mod summary;
 mod tier_curve;
 mod wording;
 mod wrap;

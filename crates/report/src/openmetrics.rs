@@ -17,47 +17,39 @@ use crate::wording::limits;
 type Labels = Vec<(&'static str, String)>;
 /// A metric family: name, unit (the end of the name, where it has one) and help.
 type Family = (&'static str, &'static str, &'static str);
-/// A family of cells, and the figure of a cell.
-type OfCell = (Family, fn(&CellAnalysis) -> Option<f64>);
+/// A family of cells: name, unit, help, and the figure of a cell.
+type OfCell = (&'static str, &'static str, &'static str, fn(&CellAnalysis) -> Option<f64>);
 
 const CELLS: [OfCell; 7] = [
     (
-        (
-            "iopslab_cell_throughput_operations_per_second",
-            "operations_per_second",
-            "Operations completed without error: geometric mean over valid trials.",
-        ),
+        "iopslab_cell_throughput_operations_per_second",
+        "operations_per_second",
+        "Operations completed without error: geometric mean over valid trials.",
         |cell| Some(cell.throughput_ops_per_s?.median),
     ),
     (
-        (
-            "iopslab_cell_throughput_low_operations_per_second",
-            "operations_per_second",
-            "Lower end of its 95 % interval; with fewer than three trials the smallest.",
-        ),
+        "iopslab_cell_throughput_low_operations_per_second",
+        "operations_per_second",
+        "Lower end of its 95 % interval; with fewer than three trials the smallest.",
         |cell| Some(cell.throughput_ops_per_s?.low),
     ),
     (
-        (
-            "iopslab_cell_throughput_high_operations_per_second",
-            "operations_per_second",
-            "Upper end of its 95 % interval; with fewer than three trials the largest.",
-        ),
+        "iopslab_cell_throughput_high_operations_per_second",
+        "operations_per_second",
+        "Upper end of its 95 % interval; with fewer than three trials the largest.",
         |cell| Some(cell.throughput_ops_per_s?.high),
     ),
     (
-        (
-            "iopslab_cell_throughput_to_baseline_ratio",
-            "ratio",
-            "Throughput over that of the run's baseline configuration.",
-        ),
+        "iopslab_cell_throughput_to_baseline_ratio",
+        "ratio",
+        "Throughput over that of the run's baseline configuration.",
         |cell| Some(cell.ratio_to_baseline.as_ref()?.median),
     ),
-    (("iopslab_cell_error_ratio", "ratio", "Failed operations over all operations of the valid trials."), |cell| {
+    ("iopslab_cell_error_ratio", "ratio", "Failed operations over all operations of the valid trials.", |cell| {
         cell.error_share
     }),
-    (("iopslab_cell_valid_trials", "", "Trials that enter the figures."), |cell| Some(cell.valid_trials as f64)),
-    (("iopslab_cell_invalid_trials", "", "Trials that are kept as evidence and enter no figure."), |cell| {
+    ("iopslab_cell_valid_trials", "", "Trials that enter the figures.", |cell| Some(cell.valid_trials as f64)),
+    ("iopslab_cell_invalid_trials", "", "Trials that are kept as evidence and enter no figure.", |cell| {
         Some((cell.trials - cell.valid_trials) as f64)
     }),
 ];
@@ -67,22 +59,22 @@ type Statistic = (&'static str, f64);
 /// A figure of a statistic; `None` where it is not known.
 type OfStatistic = fn(&LatencyAnalysis, &Statistic) -> Option<f64>;
 
-/// Response times: each statistic is the median over trials of that statistic of a trial, with its range over trials.
-const LATENCIES: [(Family, OfStatistic); 3] = [
+/// Response times in seconds, with their help: each statistic is the median over trials of that statistic of a trial,
+/// with its range over trials.
+const LATENCIES: [(&str, &str, OfStatistic); 3] = [
     (
-        (
-            "iopslab_cell_latency_seconds",
-            "seconds",
-            "Response time: median over valid trials of each trial's statistic.",
-        ),
+        "iopslab_cell_latency_seconds",
+        "Response time: median over valid trials of each trial's statistic.",
         |_, (_, figure)| Some(*figure),
     ),
     (
-        ("iopslab_cell_latency_low_seconds", "seconds", "The same statistic in the trial where it is smallest."),
+        "iopslab_cell_latency_low_seconds",
+        "The same statistic in the trial where it is smallest.",
         |latency, (name, _)| Some(latency.spread.get(*name)?.low),
     ),
     (
-        ("iopslab_cell_latency_high_seconds", "seconds", "The same statistic in the trial where it is largest."),
+        "iopslab_cell_latency_high_seconds",
+        "The same statistic in the trial where it is largest.",
         |latency, (name, _)| Some(latency.spread.get(*name)?.high),
     ),
 ];
@@ -100,9 +92,9 @@ pub fn openmetrics(runs: &[Analysis]) -> String {
     gauge(("iopslab_configuration_cost_usd_per_month", "usd_per_month", cost), costs, &mut text);
     let cells: Vec<(&Analysis, &CellAnalysis)> =
         runs.iter().flat_map(|run| run.cells.iter().map(move |cell| (run, cell))).collect();
-    for (family, value) in CELLS {
+    for (name, unit, help, value) in CELLS {
         let samples = cells.iter().filter_map(|(run, cell)| Some((of_cell(run, cell), value(cell)?)));
-        gauge(family, samples, &mut text);
+        gauge((name, unit, help), samples, &mut text);
     }
     let limits = cells.iter().map(|(run, cell)| {
         let kind = json!(cell.limit.kind).as_str().unwrap_or_default().to_owned();
@@ -111,7 +103,7 @@ pub fn openmetrics(runs: &[Analysis]) -> String {
     });
     let limit = "The resource that bounded a cell, and whether a configuration with more of it alone was faster.";
     info("iopslab_cell_limit", limit, limits, &mut text);
-    for (family, value) in LATENCIES {
+    for (name, help, value) in LATENCIES {
         let mut samples = Vec::new();
         for (run, cell) in &cells {
             for (kind, latency) in &cell.latency_us {
@@ -122,7 +114,7 @@ pub fn openmetrics(runs: &[Analysis]) -> String {
                 }));
             }
         }
-        gauge(family, samples.into_iter(), &mut text);
+        gauge((name, "seconds", help), samples.into_iter(), &mut text);
     }
     text.push_str("# EOF\n");
     text

@@ -8,9 +8,9 @@ use crate::document::table::Form;
 use crate::document::terminal::TerminalOptions;
 use crate::document::text::{Text, code, strong};
 use crate::document::{markdown as in_markdown, terminal as in_terminal};
-use crate::labels;
 use crate::neutral::{neutral, one_line};
 use crate::sections::sections;
+use crate::summary;
 use crate::wrap::wrapped;
 
 /// `report.md`: the same answer as in the terminal, with what is needed to judge it later.
@@ -61,6 +61,6 @@ fn answered(analysis: &Analysis) -> [Section<'_>; 3] {
     let run = Section::new("run", "")
         .paragraph(Text::from("Run ").then(code(&*analysis.run)).then("."))
         .on(Form::MARKDOWN)
-        .paragraphs(labels::summary(analysis));
+        .paragraphs(summary::of_run(analysis));
     [banner, first, run]
 }

@@ -1,10 +1,10 @@
 //! `analysis.json` as scripts read it: the analysis, and each finding in words.
 
-use analysis::rules::burst::{BucketLasts, BurstOnly, Credits, CreditsSpent};
+use analysis::rules::burst::{BucketLasts, BurstOnly, CreditsSpent};
 use analysis::rules::members::{MemberFigure, SlowMember, UnbalancedMembers};
 use analysis::rules::no_steady_state::NoSteadyState;
 use analysis::rules::offered_rate::{BacklogDrained, OfferedNotAchieved, OfferedRate};
-use analysis::{Analysis, CpuTakenBy, Finding, Remark, Scope, VolumeRole};
+use analysis::{Analysis, CpuTakenBy, Dimension, Finding, Remark, Scope, VolumeRole};
 use report::{advice, document, message};
 
 fn story() -> Analysis {
@@ -38,7 +38,7 @@ fn finding(remark: impl Into<Remark>) -> Finding {
 fn a_burst_says_how_long_it_lasts_at_full_scale() {
     let reported = finding(BurstOnly {
         volume: VolumeRole::Data,
-        unit: Credits::Requests,
+        unit: Dimension::Requests,
         spent: Some(CreditsSpent { credits_start: 337_500.0, credits_end: 300_000.0 }),
         lasts: Some(BucketLasts {
             measured_per_s: 162.0,

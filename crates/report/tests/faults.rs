@@ -1,16 +1,16 @@
 //! Nodes taken away by plan, as people read it: in the terminal, in Markdown, on the page and in `faults.csv`.
 
+mod lost;
+
 use crate::page;
 use crate::page::faults::{killed, phase, range};
 use analysis::rules::faults_planned::FaultsPlanned;
 use analysis::rules::too_short_to_judge::TooShortToJudge;
-use analysis::rules::writes_lost::WritesLost;
 use analysis::{
-    Analysis, AnswerOutcome, CellAnalysis, Charts, Consistency, DecidedBy, ErrorKind, FaultAction, FaultAnalysis,
-    FaultsAnalysis, Finding, HostId, LoadLevel, NodeFault, NodeFaultKind, NotConsidered, NotJudged, PhaseKind,
-    RecoveryAnalysis, Scope, VolumeRole, WorkloadAnswer, WritesAnalysis,
+    Analysis, CellAnalysis, Charts, Consistency, ErrorKind, FaultAction, FaultAnalysis, FaultsAnalysis, Finding,
+    HostId, LoadLevel, NodeFault, NodeFaultKind, PhaseKind, RecoveryAnalysis, Scope, VolumeRole, WritesAnalysis,
 };
-use report::{TerminalOptions, answer, document, faults_csv, html, markdown, message, terminal};
+use report::{TerminalOptions, faults_csv, html, markdown, message, terminal};
 
 fn kept() -> WritesAnalysis {
     WritesAnalysis {
@@ -26,18 +26,6 @@ fn kept() -> WritesAnalysis {
         foreign: 0,
         unreadable: 0,
         example: None,
-    }
-}
-
-fn lost() -> WritesAnalysis {
-    WritesAnalysis {
-        consistency: Consistency::One,
-        trials_with_loss: 2,
-        intact: 30_790,
-        older: 200,
-        missing: 14,
-        unacknowledged: 0,
-        ..kept()
     }
 }
 
@@ -59,38 +47,10 @@ fn run() -> (Analysis, Charts) {
     (analysis, charts)
 }
 
-/// `rf1-one` lost some.
-fn run_with_loss() -> (Analysis, Charts) {
+/// The same, with its faults changed in each cell.
+fn changed(change: impl Fn(&mut FaultsAnalysis)) -> (Analysis, Charts) {
     let (mut analysis, charts) = run();
-    analysis.cells[1].writes = Some(lost());
-    let scope = Scope::Cell(analysis.cells[1].id.clone());
-    let figures = WritesLost {
-        consistency: Consistency::One,
-        values: 31_004,
-        lost: 214,
-        older: 200,
-        missing: 14,
-        foreign: 0,
-        trials: 3,
-        trials_with_loss: 2,
-        example: Some("block 1, key user17, field 3: 105 was acknowledged, 98 was found".to_owned()),
-    };
-    analysis.findings = vec![Finding::new(scope, figures)];
-    let recommendation = &mut analysis.recommendation;
-    recommendation.run = Some("rf3-quorum".into());
-    recommendation.places = vec![WorkloadAnswer {
-        workload: "read-heavy".into(),
-        load: Some(page::LOADS[0]),
-        by: DecidedBy::Writes,
-        by_money: false,
-        outcome: AnswerOutcome::Run { configuration: "rf3-quorum".into(), same: Vec::new(), settings: None },
-        candidates: Vec::new(),
-    }];
-    recommendation.not_considered = vec![NotConsidered {
-        configuration: "rf1-one".into(),
-        why: NotJudged::LostWrites { lost: 214, values: 31_004 },
-    }];
-    analysis.value_of_money.clear();
+    analysis.cells.iter_mut().for_each(|cell| change(cell.faults.as_mut().unwrap()));
     (analysis, charts)
 }
 
@@ -107,7 +67,7 @@ fn section(text: &str) -> String {
 
 #[test]
 fn the_section_in_a_terminal_and_in_markdown() {
-    let (analysis, _) = run_with_loss();
+    let (analysis, _) = lost::run_with_loss();
     insta::assert_snapshot!("faults_terminal_80", section(&at(&analysis, 80)));
     insta::assert_snapshot!("faults_markdown", section(&markdown(&analysis)));
 }
@@ -134,42 +94,6 @@ fn no_line_is_wider_than_the_terminal_and_missing_is_no_zero() {
     assert!(row.contains("| after | 0 | - | - | - | - | - | - |"), "{row}");
     assert!(
         html(&analysis, &charts).contains("<td class=\"t\">after</td><td class=\"num\">0</td><td class=\"num\">-</td>")
-    );
-}
-
-#[test]
-fn who_lost_writes_is_reported_in_the_headline() {
-    let (analysis, charts) = run_with_loss();
-    let reported = "Run rf3-quorum: it is the only configuration that lost no acknowledged write; rf1-one lost \
-                    acknowledged writes (214 of 31,004 values).";
-    assert_eq!(answer(&analysis).headline(), reported);
-    let (_, doubts) = (reported, answer(&analysis).doubts);
-    assert!(
-        doubts.contains(&"Not considered: rf1-one (it lost acknowledged writes (214 of 31,004 values)).".to_owned()),
-        "{doubts:?}"
-    );
-    let page = html(&analysis, &charts);
-    assert!(page.contains("rf1-one lost acknowledged writes (214 of 31,004 values)"));
-    assert!(page.contains("1 failed, 0 invalid") && page.contains("<span class=\"tag failed\">failed</span>"));
-    let document = document(&analysis);
-    assert_eq!(document["cells"][1]["writes"]["older"], 200);
-    assert_eq!(
-        document["recommendation"]["not_considered"][0]["why"],
-        "it lost acknowledged writes (214 of 31,004 values)"
-    );
-}
-
-#[test]
-fn where_all_lost_writes_that_is_the_answer() {
-    let (mut analysis, _) = run_with_loss();
-    let recommendation = &mut analysis.recommendation;
-    (recommendation.run, recommendation.status) = (None, analysis::Status::NotDecided);
-    recommendation.reason = analysis::Reason::Undecided;
-    recommendation.places[0].outcome = AnswerOutcome::AllLostWrites;
-    let headline = answer(&analysis).headline();
-    assert!(
-        headline.starts_with("Not decided: every configuration lost acknowledged writes; rf1-one lost"),
-        "{headline}"
     );
 }
 
@@ -240,60 +164,36 @@ fn when_throughput_was_back_is_said_plainly() {
     );
 }
 
-#[test]
-fn what_became_of_acknowledged_writes() {
-    let written = |writes: WritesAnalysis| reported(|cell| cell.writes = Some(writes)).pop().unwrap();
-    assert_eq!(
-        written(kept()),
-        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none lost. 1,203 more had no \
-         known outcome and may be there or not."
-    );
-    let unread = WritesAnalysis { intact: 20_670, unreadable: 10_334, unacknowledged: 0, ..kept() };
-    assert_eq!(
-        written(unread),
-        "48,210 acknowledged writes (31,004 values) read back at QUORUM in 3 trials: none seen lost, but 10,334 values \
-         could not be read."
-    );
-    let old = written(lost());
-    assert!(
-        old.contains(
-            "at ONE in 3 trials: 214 of 31,004 values lost (older 200, missing 14), in 2 of 3 trials. At this level"
-        ),
-        "{old}"
-    );
-    assert!(old.contains("the workload's own reads would have seen it"), "{old}");
-    let nothing = WritesAnalysis { acknowledged: 0, values: 0, intact: 0, ..kept() };
-    assert_eq!(written(nothing), "No write was acknowledged in 3 trials: nothing to read back.");
-    assert_eq!(reported(|cell| cell.writes = None).pop().unwrap(), "Acknowledged writes were not read back.");
-}
-
-#[test]
-fn findings_say_which_figures_hold_the_fault() {
-    let by_plan = |faults, disk_faults| FaultsPlanned {
+/// The sentence on faults that were planned.
+fn planned(faults: u64, disk_faults: u64, cache_kills: u64) -> String {
+    let figures = FaultsPlanned {
         faults,
         disk_faults,
         compactions: 0,
-        cache_kills: 0,
+        cache_kills,
         first_at_s: 20.0,
         away_s: 20.0,
         measured_s: 60.0,
     };
-    let message_of = |faults, disks| message(&Finding::new(Scope::Run("r".into()), by_plan(faults, disks)));
-    let planned = message_of(1, 0);
+    message(&Finding::new(Scope::Run("r".into()), figures))
+}
+
+#[test]
+fn findings_say_which_figures_hold_the_fault() {
+    let away = planned(1, 0, 0);
     assert!(
-        planned.starts_with(
+        away.starts_with(
             "A node was taken away by plan, for 20 of 60 measured seconds, first at 20 s. Throughput, latency and \
              errors of the cells are those of the whole measurement"
         ),
-        "{}",
-        planned
+        "{away}"
     );
     for (faults, disks, said) in [
         (1, 1, "A disk failed by plan, for 20 of 60"),
         (2, 2, "Disks failed by plan 2 times, for"),
         (3, 2, "Nodes were taken away by plan and disks failed 3 times in all, for"),
     ] {
-        assert!(message_of(faults, disks).starts_with(said), "{}", message_of(faults, disks));
+        assert!(planned(faults, disks, 0).starts_with(said), "{}", planned(faults, disks, 0));
     }
     let short =
         TooShortToJudge { measured_s: 19.0, needed_s: 40.0, judged: None, until_fault: true, code_is_warm: false };
@@ -301,27 +201,14 @@ fn findings_say_which_figures_hold_the_fault() {
     assert!(message(&short).starts_with("19 s before the first planned fault are too short"), "{}", message(&short));
 }
 
-/// The same fault as [`killed`], of a disk.
-fn stalled() -> FaultsAnalysis {
-    let mut faults = killed();
-    let fault = &mut faults.faults[0];
-    fault.kind = NodeFaultKind::DiskStall;
-    fault.volume = Some(VolumeRole::Data);
-    fault.planned = Some(NodeFault {
-        action: FaultAction::DiskStall { volume: VolumeRole::Data },
-        node: 2,
-        at_s: 20.0,
-        for_s: Some(20.0),
-    });
-    faults
-}
-
 #[test]
 fn a_disk_that_failed_is_reported_as_one() {
-    let (mut analysis, charts) = run();
-    for cell in &mut analysis.cells {
-        cell.faults = Some(stalled());
-    }
+    let (mut analysis, charts) = changed(|faults| {
+        let fault = &mut faults.faults[0];
+        (fault.kind, fault.volume) = (NodeFaultKind::DiskStall, Some(VolumeRole::Data));
+        let action = FaultAction::DiskStall { volume: VolumeRole::Data };
+        fault.planned = Some(NodeFault { action, node: 2, at_s: 20.0, for_s: Some(20.0) });
+    });
     for text in [html(&analysis, &charts), markdown(&analysis), at(&analysis, 200)] {
         assert!(text.contains("When a disk failed"), "{text}");
         assert!(!text.contains("When a node was away"), "{text}");
@@ -352,9 +239,7 @@ fn a_disk_that_failed_is_reported_as_one() {
 
 #[test]
 fn a_cache_that_was_lost_is_reported_with_what_was_left_to_the_database() {
-    let (mut analysis, charts) = run();
-    for cell in &mut analysis.cells {
-        let mut faults = killed();
+    let (mut analysis, charts) = changed(|faults| {
         let answered = [(0.8, 100.0), (0.3, 450.0), (0.6, 220.0)];
         for (phase, (hits, reads)) in faults.phases.iter_mut().zip(answered) {
             phase.hit_ratio = range(hits, hits, hits);
@@ -364,15 +249,14 @@ fn a_cache_that_was_lost_is_reported_with_what_was_left_to_the_database() {
         (fault.kind, fault.node) = (NodeFaultKind::CacheKill, HostId::DATABASE);
         let action = FaultAction::CacheKill { cache_node: 2 };
         fault.planned = Some(NodeFault { action, node: 1, at_s: 20.0, for_s: Some(20.0) });
-        cell.faults = Some(faults);
-    }
+    });
     for text in [html(&analysis, &charts), markdown(&analysis), at(&analysis, 200)] {
         assert!(text.contains("When a cache was lost") && !text.contains("When a node was away"), "{text}");
     }
     let text = markdown(&analysis);
     assert!(text.contains("| Hits, % of reads | Device reads/s |"), "{text}");
-    let planned = "* Planned was cache-kill of cache node 2 at 20 s for 20 s: cache node 2 was gone at 20.1 s";
-    assert!(text.contains(planned), "{text}");
+    let expected = "* Planned was cache-kill of cache node 2 at 20 s for 20 s: cache node 2 was gone at 20.1 s";
+    assert!(text.contains(expected), "{text}");
     assert!(text.contains("after the cache was, in 2 of 3 trials"), "{text}");
     assert!(!text.contains("Hint files"), "no node was away that hints wait for: {text}");
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("| during |")).collect();
@@ -383,16 +267,7 @@ fn a_cache_that_was_lost_is_reported_with_what_was_left_to_the_database() {
     // Where nothing is planned, it is a cache all the same.
     analysis.cells[0].faults.as_mut().unwrap().faults[0].planned = None;
     assert!(markdown(&analysis).contains("* cache-kill: a cache node was gone at 20.1 s"));
-    let of_plan = FaultsPlanned {
-        faults: 1,
-        disk_faults: 0,
-        compactions: 0,
-        cache_kills: 1,
-        first_at_s: 20.0,
-        away_s: 20.0,
-        measured_s: 60.0,
-    };
-    let said = message(&Finding::new(Scope::Run("r".into()), of_plan));
+    let said = planned(1, 0, 1);
     assert!(said.starts_with("A cache was killed by plan, for 20 of 60 measured seconds, first at 20 s."), "{said}");
 }
 
@@ -434,34 +309,15 @@ fn without_faults_nothing_is_said() {
     }
 }
 
-/// Nobody buys what forgets: it has no point, and so no part in the frontier, but its name and why.
-#[test]
-fn what_lost_writes_is_not_drawn_on_the_frontier() {
-    let (mut analysis, charts) = page::run(&["rf3-quorum", "rf1-one", "rf3-all"], &["read-heavy"], 3);
-    let drawn = |analysis: &Analysis| html(analysis, &charts).split("class=\"frontier\"").nth(1).unwrap().to_owned();
-    assert!(drawn(&analysis).contains("<title>rf1-one:"));
-    for cell in &mut analysis.cells {
-        let is_loser = cell.configuration == "rf1-one" && matches!(cell.load, LoadLevel::Concurrency(_));
-        cell.writes = Some(if is_loser { lost() } else { kept() });
-    }
-    let page = drawn(&analysis);
-    assert!(!page.contains("<title>rf1-one:"), "{page}");
-    assert!(page.contains("Not drawn: rf1-one (it lost acknowledged writes)."), "{page}");
-    assert!(page.contains("<title>rf3-quorum:") && page.contains("<title>rf3-all:"));
-}
-
 #[test]
 fn a_compaction_is_reported_as_what_the_node_did_and_not_as_its_absence() {
-    let (mut analysis, charts) = run();
-    for cell in &mut analysis.cells {
-        let mut faults = killed();
+    let (analysis, charts) = changed(|faults| {
         let fault = &mut faults.faults[0];
         fault.kind = NodeFaultKind::Compaction;
         fault.planned = Some(NodeFault { action: FaultAction::Compaction, node: 2, at_s: 20.0, for_s: None });
         fault.hint_files = None;
         fault.compacted_bytes = range(98.0 * 1_048_576.0, 98.0 * 1_048_576.0, 98.0 * 1_048_576.0);
-        cell.faults = Some(faults);
-    }
+    });
     let text = markdown(&analysis);
     let expected = "Planned was compaction on node 2 at 20 s: database-2 compacted from 20.1 s (20.0 to 20.3), was \
                     done at 52.1 s (50.2 to 65.3), 32.0 s (30.1 to 45.0) later and wrote 98.0 MiB.";

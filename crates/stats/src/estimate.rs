@@ -8,6 +8,7 @@ use crate::student;
 
 /// The middle of a few repetitions and what is known about it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Estimate {
     /// Geometric mean of the repetitions: the median of what repetitions are drawn from, where that is log-normal. The
     /// ratio of two of them is the ratio that is tested, which the ratio of two sample medians is not.
@@ -18,11 +19,8 @@ pub struct Estimate {
     pub high: f64,
     /// Nominal confidence of the interval; 0 where it is the observed range.
     pub confidence: f64,
-    /// How the interval was made.
     pub method: IntervalMethod,
-    /// Smallest repetition.
     pub smallest: f64,
-    /// Largest repetition.
     pub largest: f64,
     /// Number of repetitions.
     pub n: u64,

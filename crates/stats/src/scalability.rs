@@ -17,12 +17,10 @@ const TAIL: f64 = 0.025;
 
 /// The law with its three parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Scalability {
-    /// Throughput of one node.
     pub of_one: f64,
-    /// Contention.
     pub contention: f64,
-    /// Coherency.
     pub coherency: f64,
 }
 

@@ -33,10 +33,9 @@ experiment::word_enum! {
 
 /// A configuration that this machine limited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct LimitedHere {
-    /// Which.
     pub configuration: String,
-    /// By what.
     pub by: OfThisMachine,
 }
 

@@ -7,12 +7,10 @@ use super::Ratio;
 
 /// A configuration that was measured under one workload and load with a cold and with a warm page cache.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CacheEffect {
-    /// Configuration.
     pub configuration: String,
-    /// The workload, as the experiment calls it.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// The cell whose trials began cold.
     pub cold: String,

@@ -9,14 +9,11 @@ use super::withheld::Withheld;
 
 /// A configuration under one workload and load, with page caches of several sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CacheCurve {
-    /// Configuration.
     pub configuration: String,
-    /// The workload, as the experiment calls it.
     pub workload: String,
-    /// How trials began.
     pub state: CacheState,
-    /// Load level.
     pub load: LoadLevel,
     /// The cells, the largest page cache first.
     pub points: Vec<CachePoint>,
@@ -41,23 +38,20 @@ pub struct CacheCurve {
 
 /// A cell of a curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CachePoint {
-    /// Cell.
     pub cell: String,
     /// Data set / page cache that was asked for.
     pub asked_ratio: f64,
     /// The same as it was: bytes on disk / budget, all nodes, median over trials.
     pub ratio: f64,
-    /// Operations per second.
     pub throughput_ops_per_s: Option<Estimate>,
     /// Throughput over that of the smallest ratio, of one family with all comparisons of all curves; `None` of that
     /// itself, in the open loop, and where nothing is said of the cell.
     pub to_smallest: Option<Ratio>,
     /// Why nothing is said of the cell. That memory answered is what is asked here.
     pub withheld: Option<Withheld>,
-    /// Device reads for each operation.
     pub device_reads_per_operation: Option<f64>,
-    /// What the model predicts there.
     pub predicted: CachePrediction,
 }
 

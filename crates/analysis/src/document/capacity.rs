@@ -7,14 +7,12 @@ use super::{Criterion, Meets, Withheld};
 
 /// What a configuration carries under a workload, at full scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Capacity {
-    /// Configuration.
     pub configuration: String,
-    /// Workload.
     pub workload: String,
     /// What it costs; `None`: no price.
     pub usd_per_month: Option<f64>,
-    /// What is known.
     pub outcome: CapacityOutcome,
     /// Estimate: operations per second where the objective begins to be missed. `None` where no trial says so.
     pub ops_per_s: Option<f64>,

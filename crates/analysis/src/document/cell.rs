@@ -21,20 +21,17 @@ use crate::Finding;
 
 /// One cell: the median of its valid trials with an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CellAnalysis {
     /// Cell identity, the directory under `trials/`.
     pub id: String,
-    /// Configuration.
     pub configuration: String,
     /// Number of the batch of machines that it was measured in, from 0: with another batch it shares no block.
     pub batch: u32,
-    /// Workload.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// Trials in place.
     pub trials: u64,
-    /// Of these, valid.
     pub valid_trials: u64,
     /// Why the others are not: trial and reason.
     pub trials_invalid: Vec<InvalidTrial>,
@@ -64,7 +61,6 @@ pub struct CellAnalysis {
     pub device_read_bytes_per_operation: Option<f64>,
     /// Bytes written to the volumes for each completed operation.
     pub device_write_bytes_per_operation: Option<f64>,
-    /// What the database itself counted.
     pub database: DatabaseFigures,
     /// Read requests of the data volumes of all nodes per second.
     pub device_read_iops: Option<f64>,
@@ -81,7 +77,6 @@ pub struct CellAnalysis {
     pub bytes_on_disk: Option<f64>,
     /// CPUs that the database used, all nodes.
     pub database_cpus_used: Option<f64>,
-    /// CPU time of the client for each operation, microseconds.
     pub client_cpu_us_per_operation: Option<f64>,
     /// Share of the window spent in garbage collection pauses; of several nodes the largest.
     pub gc_pause_share: Option<f64>,
@@ -95,7 +90,6 @@ pub struct CellAnalysis {
     /// What of this machine bounded the cell, rather than anything that is emulated on it: the configuration itself
     /// does as much, or more. `None`: its throughput carries over.
     pub limited_here: Option<OfThisMachine>,
-    /// The resource that bounded the cell.
     pub limit: Limit,
     /// Node by node; empty where the database has one.
     pub nodes: Vec<NodeAnalysis>,
@@ -109,7 +103,6 @@ pub struct CellAnalysis {
     pub writes: Option<WritesAnalysis>,
     /// Money; `None`: not computed.
     pub usd_per_month: Option<f64>,
-    /// Findings about this cell and its trials.
     pub findings: Vec<Finding>,
 }
 

@@ -62,14 +62,12 @@ impl Comparison {
 
 /// A cell in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CellChange {
     /// Cell identity.
     pub cell: String,
-    /// Configuration.
     pub configuration: String,
-    /// Workload.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// By metric: `throughput` (operations/s), `mean`, `p50`, `p95`, `p99`, `p999` (microseconds, of the worst
     /// operation kind).
@@ -140,14 +138,11 @@ pub struct GateResult {
 
 /// A cell that did not pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct GateCell {
-    /// Cell identity.
     pub cell: String,
-    /// Which metric.
     pub metric: Metric,
-    /// How it ended for this cell.
     pub outcome: GateOutcome,
-    /// What changed.
     pub change: Change,
 }
 

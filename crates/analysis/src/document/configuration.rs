@@ -11,25 +11,21 @@ use serde::{Deserialize, Serialize};
 
 /// A configuration as it was built on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ConfigurationFacts {
-    /// Its name.
     pub name: String,
     /// Contact points of the cluster that it is the name of; empty where a run made it. Of such a cluster all that
     /// follows is as the experiment states it.
     pub exists_at: Vec<String>,
     /// Whether its machines were bought for the run, as the experiment states them: nothing of them is emulated.
     pub is_bought: bool,
-    /// CPUs of the database.
     pub cpus: f64,
     /// What these CPUs stand for; `None`: they are what they are.
     pub stands_for: Option<CpuShare>,
-    /// Memory limit of the database, bytes.
     pub memory_limit_bytes: u64,
-    /// Java heap, bytes.
     pub heap_bytes: u64,
     /// Memory left for the page cache, bytes.
     pub page_cache_budget_bytes: u64,
-    /// Database nodes.
     pub nodes: u32,
     /// Its nodes, racks and replicas.
     pub placement: Placement,
@@ -50,13 +46,11 @@ pub struct ConfigurationFacts {
     pub instance_limits: Option<IoLimits>,
     /// The caches in front of its database, at full scale, for people; `None`: there are none.
     pub cache_tier: Option<String>,
-    /// Its volumes: asked for and measured.
     pub volumes: Vec<VolumeReport>,
     /// What it costs at full scale; `None` when a price is missing or the configuration names no catalog types.
     pub usd_per_month: Option<f64>,
     /// The parts of that cost, each with the day and the source of its price.
     pub cost_lines: Vec<CostLine>,
-    /// Why there is no cost.
     pub cost_missing: Option<String>,
 }
 

@@ -8,14 +8,12 @@ use super::ratio::{Metric, Verdict};
 
 /// The best configuration for a workload by one metric at one load level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Decision {
-    /// Workload.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// What is compared. Latencies are those of each configuration's worst operation kind.
     pub metric: Metric,
-    /// Best configuration by its estimate.
     pub best: String,
     /// Those that are statistically indistinguishable from it; with too few repetitions that may be all of them.
     pub indistinguishable: Vec<String>,
@@ -45,14 +43,13 @@ pub enum Caution {
 
 /// A configuration's place in a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Ranked {
-    /// Configuration.
     pub configuration: String,
     /// The metric: operations/s, seconds, microseconds, operations per dollar.
     pub value: f64,
     /// value / best value.
     pub to_best: f64,
-    /// Against the best.
     pub verdict: Verdict,
     /// For latencies: the operation kind that is worst here.
     pub operation: Option<OperationKind>,

@@ -99,14 +99,12 @@ pub enum Doubt {
 
 /// How often a configuration misses its page cache under a workload, by the model of page caches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct MissesInModel {
-    /// Which configuration.
     pub configuration: String,
-    /// Under which workload.
     pub workload: String,
-    /// Reads that miss for each operation, of the model's records and page cache, ...
+    /// Reads that miss for each operation, of the model's records and page cache.
     pub in_model: f64,
-    /// ... and of those at full scale.
     pub at_full_scale: f64,
     /// The one over the other: how many times as often as at full scale volumes are read for an operation.
     pub factor: f64,
@@ -114,11 +112,9 @@ pub struct MissesInModel {
 
 /// A cell that the user skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct SkippedCell {
-    /// Which.
     pub cell: String,
-    /// Trials of it that are in place.
     pub done: u64,
-    /// Trials of it that were planned.
     pub planned: u64,
 }

@@ -33,8 +33,8 @@ experiment::word_enum! {
 
 /// A phase of a cell, from the whole seconds that lie in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct PhaseAnalysis {
-    /// Which.
     pub phase: PhaseKind,
     /// Of which fault, counted from 1; `None`: before the first.
     pub fault: Option<u32>,
@@ -44,9 +44,7 @@ pub struct PhaseAnalysis {
     pub throughput_ops_per_s: Option<Summary>,
     /// Median response time of all operations that succeeded, microseconds.
     pub p50_us: Option<Summary>,
-    /// 95th percentile, microseconds.
     pub p95_us: Option<Summary>,
-    /// 99th percentile, microseconds.
     pub p99_us: Option<Summary>,
     /// Share of the reads that caches in front of the database answered; `None` where there are none.
     pub hit_ratio: Option<Summary>,
@@ -69,8 +67,8 @@ impl PhaseAnalysis {
 
 /// A planned fault as it happened; times are seconds from the start of measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct FaultAnalysis {
-    /// What was done.
     pub kind: NodeFaultKind,
     /// To which node; of a cache: its own host, or that of the node beside which it is.
     pub node: HostId,
@@ -79,11 +77,8 @@ pub struct FaultAnalysis {
     pub volume: Option<VolumeRole>,
     /// What was planned; `None` where the plan does not say.
     pub planned: Option<NodeFault>,
-    /// Valid trials in which it happened.
     pub trials: u64,
-    /// When it began.
     pub began_s: Option<Summary>,
-    /// When the node was gone.
     pub gone_s: Option<Summary>,
     /// When bringing it back began, in the trials in which it was.
     pub return_began_s: Option<Summary>,

@@ -7,10 +7,9 @@ use super::ratio::Ratio;
 
 /// The fastest of several configurations that cost the same, against the one of them that the experiment names first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct FreeStep {
-    /// Workload.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// What each of them costs, USD a month.
     pub usd_per_month: f64,
@@ -36,26 +35,21 @@ pub struct FreeStep {
 
 /// What an operation takes, before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct SpendingChange {
-    /// Of what.
     pub what: Spending,
-    /// With `from`.
     pub before: f64,
-    /// With `to`.
     pub after: f64,
 }
 
 /// What an operation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum Spending {
-    /// Read requests of the volumes.
     DeviceReads,
-    /// Bytes read from the volumes.
     DeviceReadBytes,
-    /// Bytes written to the volumes.
     DeviceWriteBytes,
-    /// CPU time of the database, microseconds.
     DatabaseCpuUs,
     /// Bytes of the data set on disk, of all nodes. Not of an operation.
     DiskBytes,

@@ -46,6 +46,7 @@ pub const GC_MATTERS: f64 = 0.05;
 /// Resources that can bound a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum LimitKind {
     /// Requests per second of the data volume itself.
     VolumeIops,
@@ -55,17 +56,13 @@ pub enum LimitKind {
     InstanceEbsBandwidth,
     /// The baseline of a bursting volume whose credits are spent.
     BurstSpent,
-    /// CPUs of the database.
     Cpu,
-    /// Garbage collection pauses.
     Gc,
     /// Compaction that cannot keep up.
     Compaction,
-    /// The network.
     Network,
     /// The load generator.
     Client,
-    /// The commit log's volume.
     CommitLog,
     /// CPUs of the caches in front of the database.
     CacheTierCpu,
@@ -73,7 +70,6 @@ pub enum LimitKind {
     OfferedRate,
     /// The CPU was full, of a database that was not at rest: what it would carry is not known.
     NotAtRest,
-    /// None of the above is near its limit.
     NoneFound,
     /// Nobody watched the hosts of the database: a cluster of somebody else, measured from outside.
     NotWatched,
@@ -243,12 +239,11 @@ pub struct ResourceChange {
 /// What money buys more of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum Resource {
     /// Requests per second of the data volume.
     DataIops,
-    /// Bytes per second of the data volume.
     DataBytesPerS,
-    /// CPUs of the database.
     Cpus,
     /// Memory of the database: bytes of page cache, or of heap where that alone differs.
     Memory,

@@ -9,27 +9,21 @@ use super::withheld::Withheld;
 /// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance
 /// frontier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ValueOfMoney {
-    /// Workload.
     pub workload: String,
-    /// Load level.
     pub load: LoadLevel,
     /// From this configuration: the next cheaper one of the frontier. Where it is dominated: the configuration that
     /// dominates it.
     pub from: String,
-    /// To this one.
     pub to: String,
-    /// Extra money.
     pub extra_usd_per_month: f64,
-    /// Factor in cost.
     pub cost_ratio: f64,
-    /// Factor in throughput, with its interval.
     pub throughput_ratio: Ratio,
     /// Factor in throughput / factor in cost, with the same interval: above 1 the money buys more than its share.
     pub value_ratio: Range,
     /// Factor in p99 of the worst operation kind of each; `None` where there is none.
     pub p99_ratio: Option<f64>,
-    /// What that shows.
     pub verdict: ValueVerdict,
     /// Why nothing is said, where nothing is.
     pub withheld: Option<Withheld>,

@@ -33,18 +33,13 @@ pub struct NodeAnalysis {
 
 /// One of several data volumes of a node: medians of the cell's valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct DataVolumeAnalysis {
-    /// The node's host.
     pub host: HostId,
-    /// Which of its data volumes.
     pub volume: VolumeRole,
-    /// Read requests per second.
     pub read_iops: Option<f64>,
-    /// Write requests per second.
     pub write_iops: Option<f64>,
-    /// Bytes read per second.
     pub read_bytes_per_s: Option<f64>,
-    /// Bytes written per second.
     pub write_bytes_per_s: Option<f64>,
     /// What a request took on average, microseconds.
     pub await_us: Option<f64>,

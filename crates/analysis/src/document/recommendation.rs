@@ -84,16 +84,14 @@ pub enum Reason {
 
 /// The answer of one workload at one load level (or, against a demand, at all its load levels).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct WorkloadAnswer {
-    /// Workload.
     pub workload: String,
     /// Load level; `None` where the best of all levels counts.
     pub load: Option<LoadLevel>,
-    /// What decides here.
     pub by: DecidedBy,
     /// Whether prices decide with it: what has none is then not judged. Without, what has a price is none the better.
     pub by_money: bool,
-    /// The answer.
     pub outcome: AnswerOutcome,
     /// Against an objective: how each configuration stands, cheapest first.
     pub candidates: Vec<Candidate>,
@@ -233,29 +231,26 @@ pub struct WouldDecide {
 
 /// A configuration that could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct NotConsidered {
-    /// Which.
     pub configuration: String,
-    /// Why.
     pub why: NotJudged,
 }
 
 /// Why a configuration could not be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what these variants are")]
 pub enum NotJudged {
-    /// It has no price.
     NoPrice,
     /// It has no price, and is shown to be faster than everything that was judged.
     NoPriceThoughFaster,
-    /// It has no valid trial.
     NoValidTrial,
     /// It has no valid trial under some of the workloads or load levels.
     NotEverywhere,
     /// Its trials began with another backlog of compaction than those of the baseline, or of the first configuration
     /// where there is no baseline: nobody chooses to be behind.
     OtherBacklog,
-    /// It lost acknowledged writes.
     LostWrites {
         /// Values whose last acknowledged write is gone, of all its cells.
         lost: u64,

@@ -46,10 +46,9 @@ impl Scaling {
 
 /// A cell of a scaling.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ScalingPoint {
-    /// Configuration.
     pub configuration: String,
-    /// Its nodes.
     pub nodes: u32,
     /// Geometric mean of its trials, operations per second.
     pub ops_per_s: f64,

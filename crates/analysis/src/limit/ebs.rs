@@ -6,11 +6,12 @@ use experiment::Setup;
 
 use super::pauses::Pauses;
 use super::volume::{INSTANCE_UNIT_BYTES, VOLUME_UNIT_BYTES};
-use super::window::{Dimension, VOLUME_AT_CAP, Watched};
+use super::window::{VOLUME_AT_CAP, Watched};
 use super::{instance, volume};
+use crate::activity::WindowRates;
+use crate::dimension::Dimension;
 use crate::document::limit::LimitKind;
 use crate::ebs::EbsExceeded;
-use crate::host::WindowRates;
 use crate::node::Node;
 
 /// What does this share of a limit is full: its requests have waited, however evenly they came. Below a limit they need
@@ -147,14 +148,13 @@ pub fn limits_by_window(setup: Option<&Setup>, node: &Node<'_>, facts: &VolumeFa
 /// The most that reads and writes of a window may count for, per second: each request for one, and for one more with
 /// each unit of its bytes.
 fn most_done(rates: &WindowRates, at: usize, dimension: Dimension, unit_bytes: f64) -> f64 {
-    let sum = |reads: &[f64], writes: &[f64]| {
-        let both = reads.get(at).zip(writes.get(at));
-        both.map_or(0.0, |(reads, writes)| reads + writes)
+    let sum = |dimension: Dimension| {
+        let (reads, writes) = rates.of(dimension);
+        reads.get(at).zip(writes.get(at)).map_or(0.0, |(reads, writes)| reads + writes)
     };
-    let bytes = sum(&rates.read_bytes_per_s, &rates.write_bytes_per_s);
     match dimension {
-        Dimension::Requests => sum(&rates.read_iops, &rates.write_iops) + bytes / unit_bytes,
-        Dimension::Bytes => bytes,
+        Dimension::Requests => sum(Dimension::Requests) + sum(Dimension::Bytes) / unit_bytes,
+        Dimension::Bytes => sum(Dimension::Bytes),
     }
 }
 
@@ -168,18 +168,10 @@ fn least_limit(
     dimension: Dimension,
     mean: f64,
 ) -> f64 {
-    let volume = setup.and_then(|setup| setup.volume(facts.role));
-    let (bucket, seen) = match dimension {
-        Dimension::Requests => {
-            (volume.and_then(|v| v.burst).map(|b| (b.baseline_iops, b.burst_iops)), rates.iops_limit.get(at))
-        }
-        Dimension::Bytes => (
-            volume.and_then(|v| v.byte_burst).map(|b| (b.baseline_bytes_per_s, b.burst_bytes_per_s)),
-            rates.bytes_limit.get(at),
-        ),
-    };
+    let bucket = setup.and_then(|setup| dimension.bucket(setup.volume(facts.role)?));
+    let seen = rates.in_force(dimension).get(at);
     match bucket {
-        Some((baseline, burst)) if seen.is_none_or(|limit| *limit < AT_BURST * burst) => mean.min(baseline),
+        Some(bucket) if seen.is_none_or(|limit| *limit < AT_BURST * bucket.burst) => mean.min(bucket.baseline),
         _ => mean,
     }
 }

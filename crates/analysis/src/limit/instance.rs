@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use experiment::Setup;
 
 use super::pauses::Pauses;
-use super::window::{Dimension, VOLUME_AT_CAP, Watched, Window};
+use super::window::{VOLUME_AT_CAP, Watched, Window};
+use crate::activity::WindowRates;
+use crate::dimension::Dimension;
 use crate::document::limit::LimitKind;
-use crate::host::WindowRates;
 use crate::node::Node;
 
 /// Requests and bytes of all volumes, window by window; nothing where they do not share a path that is held.
@@ -21,9 +22,10 @@ pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched,
     let rates: Option<Vec<(Option<u32>, &WindowRates)>> = rates.collect();
     let rates = rates.filter(|rates| rates.len() > 1).unwrap_or_default();
     let cards: BTreeSet<Option<u32>> = rates.iter().map(|(card, _)| *card).collect();
-    let of = |dimension: Dimension, capacity: Option<f64>, reads: Rates, writes: Rates| {
+    let of = |dimension: Dimension| {
         let done = |rates: &WindowRates| -> Vec<f64> {
-            reads(rates).iter().zip(writes(rates)).map(|(reads, writes)| reads + writes).collect()
+            let (reads, writes) = rates.of(dimension);
+            reads.iter().zip(writes).map(|(reads, writes)| reads + writes).collect()
         };
         let each: Vec<(Option<u32>, Vec<f64>)> = rates.iter().map(|(card, rates)| (*card, done(rates))).collect();
         let count = each.iter().map(|(_, windows)| windows.len()).min().unwrap_or(0);
@@ -33,6 +35,7 @@ pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched,
         // The fullest card is the one that limits.
         let fullest = |window| cards.iter().map(|card| on(card, window)).fold(0.0, f64::max);
         let together = (0..count).map(fullest);
+        let (capacity, _) = dimension.limits(&limits);
         let capacity = capacity.filter(|capacity| *capacity > 0.0);
         let windows = capacity.map(|capacity| {
             let window = |(at, used)| {
@@ -43,16 +46,5 @@ pub fn windows(setup: &Setup, node: &Node<'_>, pauses: &Pauses) -> Vec<(Watched,
         });
         (Watched::Instance(dimension), windows.unwrap_or_default())
     };
-    vec![
-        of(Dimension::Requests, limits.read_iops, |rates| &rates.read_iops, |rates| &rates.write_iops),
-        of(
-            Dimension::Bytes,
-            limits.read_bytes_per_s,
-            |rates| &rates.read_bytes_per_s,
-            |rates| &rates.write_bytes_per_s,
-        ),
-    ]
+    Dimension::ALL.map(of).into()
 }
-
-/// Rates of one kind, window by window.
-type Rates = fn(&WindowRates) -> &[f64];

@@ -6,11 +6,13 @@
 
 use experiment::{IoLimits, LoadLevel, Plan, Setup, VolumeSetup};
 
+use crate::dimension::Dimension;
 use crate::document::limit::{
     Counted, Intervention, InterventionOutcome, Limit, LimitKind, Resource, ResourceChange, ResourceUse, Unit,
 };
 use crate::document::{Range, Ratio};
 use crate::limit::unlike::is_in_amounts_alone;
+use crate::limit::window::unit_of;
 
 /// A gain counts from this share on: the interval lies above it (confirmed) or below it (contradicted).
 const MATERIAL_GAIN: f64 = 0.05;
@@ -28,15 +30,10 @@ const ROUNDING: f64 = 1.001;
 /// A cell with its limit by use.
 #[derive(Debug, Clone, Copy)]
 pub struct CellLimit<'a> {
-    /// Identity.
     pub id: &'a str,
-    /// Configuration.
     pub configuration: &'a str,
-    /// Workload.
     pub workload: &'a str,
-    /// Load level.
     pub load: LoadLevel,
-    /// By use.
     pub limit: &'a Limit,
     /// Share of the reads among the requests of its data volume; `None`: not measured.
     pub read_share: Option<f64>,
@@ -160,8 +157,6 @@ fn outcome(more: &[ResourceChange], ratio: &Ratio, limit_there: LimitKind) -> In
 /// more of nothing.
 fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<ResourceChange>, Vec<ResourceChange>)> {
     let limit = cell.limit;
-    let is_spent = |unit| limit.uses.iter().any(|u| u.kind == LimitKind::BurstSpent && u.unit == unit);
-    let (iops_spent, bytes_spent) = (is_spent(Unit::Iops), is_spent(Unit::BytesPerS));
     // Where both hold their volumes together to the instance's path, it is a resource of its own.
     let whole = |setup: &Setup| {
         let paths = f64::from(setup.paths_of_data());
@@ -169,27 +164,22 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
     };
     let paths = whole(from).zip(whole(to));
     let is_path_apart = paths.is_some();
-    let path = |resource, figure: fn(&IoLimits) -> Option<f64>| {
+    let of_path = |resource, dimension: Dimension| {
         let (from, to) = paths.as_ref()?;
-        change(resource, figure(from), figure(to))
+        change(resource, dimension.limits(from).0, dimension.limits(to).0)
     };
-    let iops_of = |setup: &Setup| {
-        let path = |limits: &IoLimits| (limits.read_iops, limits.write_iops);
-        of_data(setup, is_path_apart, path, |volume| requests(volume, iops_spent, is_path_apart))
+    let of_volumes = |resource: Resource, dimension: Dimension, read_share: Option<f64>| {
+        let is_spent = |u: &ResourceUse| u.kind == LimitKind::BurstSpent && u.unit == unit_of(dimension);
+        let is_spent = limit.uses.iter().any(is_spent);
+        let [of_from, of_to] = [from, to].map(|setup| of_data(setup, dimension, is_spent, is_path_apart));
+        let (from, to) = bounding(fullest(resource.uses(limit)), read_share, (of_from, of_to));
+        change(resource, from, to)
     };
-    let bytes_of = |setup: &Setup| {
-        let path = |limits: &IoLimits| (limits.read_bytes_per_s, limits.write_bytes_per_s);
-        of_data(setup, is_path_apart, path, |volume| bytes(volume, bytes_spent, is_path_apart))
-    };
-    let fullest = |resource: Resource| resource.uses(limit).max_by(|a, b| a.share().total_cmp(&b.share()));
-    let (iops_from, iops_to) = bounding(fullest(Resource::DataIops), cell.read_share, (iops_of(from), iops_of(to)));
-    let (bytes_from, bytes_to) =
-        bounding(fullest(Resource::DataBytesPerS), cell.read_bytes_share, (bytes_of(from), bytes_of(to)));
     let changes = [
-        change(Resource::DataIops, iops_from, iops_to),
-        change(Resource::DataBytesPerS, bytes_from, bytes_to),
-        path(Resource::InstanceIops, |limits| limits.read_iops),
-        path(Resource::InstanceBytesPerS, |limits| limits.read_bytes_per_s),
+        of_volumes(Resource::DataIops, Dimension::Requests, cell.read_share),
+        of_volumes(Resource::DataBytesPerS, Dimension::Bytes, cell.read_bytes_share),
+        of_path(Resource::InstanceIops, Dimension::Requests),
+        of_path(Resource::InstanceBytesPerS, Dimension::Bytes),
         change(Resource::Cpus, Some(from.cpus), Some(to.cpus)),
         memory(from, to),
         commit_log(from.commitlog.as_ref(), to.commitlog.as_ref(), is_path_apart),
@@ -198,6 +188,10 @@ fn differences(from: &Setup, to: &Setup, cell: &CellLimit<'_>) -> Option<(Vec<Re
         changes.into_iter().flatten().partition(|c| had_room(c, limit));
     let is_more = |c: &ResourceChange| c.is_more();
     (!matters.is_empty() && matters.iter().all(is_more)).then_some((matters, beside))
+}
+
+fn fullest<'a>(uses: impl Iterator<Item = &'a ResourceUse>) -> Option<&'a ResourceUse> {
+    uses.max_by(|a, b| a.share().total_cmp(&b.share()))
 }
 
 impl ResourceChange {
@@ -260,45 +254,28 @@ fn bounding(
 
 /// What the data volumes of a node allow together: each as much as it does by itself, and no more than the path of the
 /// instance, where that holds them and is not looked at apart.
-fn of_data(
-    setup: &Setup,
-    is_path_apart: bool,
-    figures: fn(&IoLimits) -> (Option<f64>, Option<f64>),
-    of: impl Fn(&VolumeSetup) -> Allowed,
-) -> Allowed {
+fn of_data(setup: &Setup, dimension: Dimension, is_spent: bool, is_path_apart: bool) -> Allowed {
     let is_held = !is_path_apart && !setup.more_data.is_empty();
-    let path = |limits: &IoLimits| if is_held { figures(limits) } else { (None, None) };
-    let volumes = || setup.data_volumes();
+    let path = |limits: &IoLimits| if is_held { dimension.limits(limits) } else { (None, None) };
+    let of = |volume: &VolumeSetup| allowed(volume, dimension, is_spent, is_path_apart);
     Allowed {
-        reads: setup.together(volumes(), |volume| of(volume).reads, |limits| path(limits).0),
-        writes: setup.together(volumes(), |volume| of(volume).writes, |limits| path(limits).1),
+        reads: setup.together(setup.data_volumes(), |volume| of(volume).reads, |limits| path(limits).0),
+        writes: setup.together(setup.data_volumes(), |volume| of(volume).writes, |limits| path(limits).1),
     }
 }
 
-/// What a volume is held to; what it is by itself where the instance's path is looked at apart.
-fn limits(volume: &VolumeSetup, is_path_apart: bool) -> IoLimits {
-    volume.own_limits.filter(|_| is_path_apart).unwrap_or(volume.limits)
-}
-
-/// Requests per second that a volume sustains, or while its credits last.
-fn requests(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowed {
-    let both = |iops: f64| Allowed { reads: Some(iops), writes: Some(iops) };
-    match volume.burst {
-        Some(bucket) if is_spent => both(bucket.baseline_iops),
-        Some(bucket) => both(bucket.burst_iops.max(bucket.baseline_iops)),
-        None => {
-            Allowed { reads: limits(volume, is_path_apart).read_iops, writes: limits(volume, is_path_apart).write_iops }
-        }
-    }
-}
-
-/// Bytes per second that a volume sustains, or while its credits last.
-fn bytes(volume: &VolumeSetup, is_spent: bool, is_path_apart: bool) -> Allowed {
-    if let Some(bucket) = volume.byte_burst.filter(|_| is_spent) {
-        return Allowed { reads: Some(bucket.baseline_bytes_per_s), writes: Some(bucket.baseline_bytes_per_s) };
-    }
-    let limits = limits(volume, is_path_apart);
-    Allowed { reads: limits.read_bytes_per_s, writes: limits.write_bytes_per_s }
+/// What a volume sustains a second, or does while its credits last: as it is held to it; as it is by itself where the
+/// instance's path is looked at apart.
+fn allowed(volume: &VolumeSetup, dimension: Dimension, is_spent: bool, is_path_apart: bool) -> Allowed {
+    let limits = volume.own_limits.filter(|_| is_path_apart).unwrap_or(volume.limits);
+    let of_bucket = dimension.bucket(volume).and_then(|bucket| match dimension {
+        _ if is_spent => Some(bucket.baseline),
+        Dimension::Requests => Some(bucket.burst.max(bucket.baseline)),
+        // Limits have what a volume does while it has credits of bytes.
+        Dimension::Bytes => None,
+    });
+    let (reads, writes) = of_bucket.map_or_else(|| dimension.limits(&limits), |rate| (Some(rate), Some(rate)));
+    Allowed { reads, writes }
 }
 
 fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {
@@ -307,13 +284,13 @@ fn memory(from: &Setup, to: &Setup) -> Option<ResourceChange> {
 }
 
 fn commit_log(from: Option<&VolumeSetup>, to: Option<&VolumeSetup>, is_path_apart: bool) -> Option<ResourceChange> {
-    let iops = |volume: &VolumeSetup| requests(volume, false, is_path_apart).lesser();
-    let bytes = |volume: &VolumeSetup| bytes(volume, false, is_path_apart).lesser();
-    let own = |volume: &VolumeSetup| iops(volume).or_else(|| bytes(volume));
+    let of = |volume: &VolumeSetup, dimension| allowed(volume, dimension, false, is_path_apart).lesser();
+    let own = |volume: &VolumeSetup| Dimension::ALL.into_iter().find_map(|dimension| of(volume, dimension));
     match (from, to) {
         (None, None) => None,
-        (Some(from), Some(to)) => change(Resource::CommitLog, iops(from), iops(to))
-            .or_else(|| change(Resource::CommitLog, bytes(from), bytes(to))),
+        (Some(from), Some(to)) => Dimension::ALL
+            .into_iter()
+            .find_map(|dimension| change(Resource::CommitLog, of(from, dimension), of(to, dimension))),
         (from, to) => Some(ResourceChange {
             resource: Resource::CommitLog,
             from: from.and_then(own),
@@ -361,7 +338,7 @@ pub fn by_intervention(mut limit: Limit, found: Vec<Intervention>) -> Limit {
     }
     let mut confirmed: Vec<&ResourceUse> = alone(InterventionOutcome::Confirmed)
         .filter_map(|resource| {
-            let fullest = resource.uses(&limit).max_by(|a, b| a.share().total_cmp(&b.share()))?;
+            let fullest = fullest(resource.uses(&limit))?;
             (fullest.at_cap || fullest.share() >= NEAR_CAP || kinds[0] == LimitKind::NoneFound).then_some(fullest)
         })
         .collect();

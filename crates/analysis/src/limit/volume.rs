@@ -4,9 +4,11 @@ use evidence::{ProbeResult, VolumeFacts, VolumeRole};
 use experiment::{IoLimits, Setup, VolumeSetup};
 
 use super::pauses::Pauses;
-use super::window::{Dimension, VOLUME_AT_CAP, Watched, Window};
+use super::window::{VOLUME_AT_CAP, Watched, Window};
+use crate::activity::{VolumeActivity, WindowRates};
+use crate::burst::Bucket;
+use crate::dimension::Dimension;
 use crate::document::limit::{Counted, LimitKind};
-use crate::host::{VolumeActivity, WindowRates};
 use crate::node::Node;
 
 /// Reads and writes together that do more than this share of a limit show that it does not count them together.
@@ -50,7 +52,7 @@ pub fn windows(
     };
     let ways = [Counted::Reads, Counted::Writes, Counted::Together, Counted::InUnits];
     let mut found = Vec::new();
-    for dimension in [Dimension::Requests, Dimension::Bytes] {
+    for dimension in Dimension::ALL {
         for counted in ways {
             let windows = volume.counted(dimension, counted).unwrap_or_default();
             found.push((Watched::Volume(facts.role, dimension, counted), windows));
@@ -91,16 +93,13 @@ impl MeasuredVolume<'_> {
         let used = self.used(dimension, counted)?;
         let capacity = match counted {
             Counted::Reads => self.capacity_of_reads(dimension),
-            Counted::Writes => self.asked_of_writes(dimension),
+            Counted::Writes => dimension.limits(&self.limits).1,
             Counted::Together | Counted::InUnits => {
                 self.is_one_number(dimension).then(|| self.capacity_of_reads(dimension))?
             }
         };
         let is_sum = matches!(counted, Counted::Together | Counted::InUnits);
-        let moved = match dimension {
-            Dimension::Requests => self.rates.iops_limit.as_slice(),
-            Dimension::Bytes => self.rates.bytes_limit.as_slice(),
-        };
+        let moved = self.rates.in_force(dimension);
         let windows = used.iter().enumerate().filter_map(|(i, used)| {
             let in_force = moved.get(i).copied().or_else(|| self.unseen_baseline(dimension, *used));
             let capacity = in_force.or(capacity).filter(|c| *c > 0.0)?;
@@ -124,27 +123,22 @@ impl MeasuredVolume<'_> {
     }
 
     fn used(&self, dimension: Dimension, counted: Counted) -> Option<Vec<f64>> {
-        let rates = self.rates;
+        let (reads, writes) = self.rates.of(dimension);
         let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect();
-        Some(match (dimension, counted) {
-            (Dimension::Requests, Counted::Reads) => rates.read_iops.clone(),
-            (Dimension::Requests, Counted::Writes) => rates.write_iops.clone(),
-            (Dimension::Requests, Counted::Together) => sum(&rates.read_iops, &rates.write_iops),
-            (Dimension::Requests, Counted::InUnits) => {
+        Some(match counted {
+            Counted::Reads => reads.to_vec(),
+            Counted::Writes => writes.to_vec(),
+            Counted::Together => sum(reads, writes),
+            Counted::InUnits if dimension == Dimension::Bytes => return None,
+            Counted::InUnits => {
                 let unit = self.unit_bytes();
                 // At least this many: a mean hides how unequal requests are.
                 let units = |iops: &[f64], bytes: &[f64]| -> Vec<f64> {
                     iops.iter().zip(bytes).map(|(n, bytes)| n.max(bytes / unit)).collect()
                 };
-                sum(
-                    &units(&rates.read_iops, &rates.read_bytes_per_s),
-                    &units(&rates.write_iops, &rates.write_bytes_per_s),
-                )
+                let (read_bytes, write_bytes) = self.rates.of(Dimension::Bytes);
+                sum(&units(reads, read_bytes), &units(writes, write_bytes))
             }
-            (Dimension::Bytes, Counted::Reads) => rates.read_bytes_per_s.clone(),
-            (Dimension::Bytes, Counted::Writes) => rates.write_bytes_per_s.clone(),
-            (Dimension::Bytes, Counted::Together) => sum(&rates.read_bytes_per_s, &rates.write_bytes_per_s),
-            (Dimension::Bytes, Counted::InUnits) => return None,
         })
     }
 
@@ -162,21 +156,8 @@ impl MeasuredVolume<'_> {
     /// Whether reads and writes have one number, so that it may be meant for both together; not where it is known that
     /// each has it for itself.
     fn is_one_number(&self, dimension: Dimension) -> bool {
-        let limits = &self.limits;
-        if self.facts.combined == Some(false) {
-            return false;
-        }
-        match dimension {
-            Dimension::Requests => limits.read_iops == limits.write_iops,
-            Dimension::Bytes => limits.read_bytes_per_s == limits.write_bytes_per_s,
-        }
-    }
-
-    fn asked_of_writes(&self, dimension: Dimension) -> Option<f64> {
-        match dimension {
-            Dimension::Requests => self.limits.write_iops,
-            Dimension::Bytes => self.limits.write_bytes_per_s,
-        }
+        let (reads, writes) = dimension.limits(&self.limits);
+        self.facts.combined != Some(false) && reads == writes
     }
 
     /// The limit asked for, or what fio measured where that is less, is a figure of requests and was not passed by
@@ -201,25 +182,17 @@ impl MeasuredVolume<'_> {
         if self.facts.role == VolumeRole::Commitlog {
             return LimitKind::CommitLog;
         }
-        let data = self.setup;
-        let bucket = data.and_then(|d| match dimension {
-            Dimension::Requests => d.burst.map(|b| (b.baseline_iops, b.burst_iops)),
-            Dimension::Bytes => d.byte_burst.map(|b| (b.baseline_bytes_per_s, b.burst_bytes_per_s)),
-        });
-        let is_spent = bucket.is_some_and(|(baseline, burst)| {
+        let bucket = self.setup.and_then(|setup| dimension.bucket(setup));
+        let is_spent = bucket.is_some_and(|Bucket { baseline, burst, .. }| {
             let at_baseline = in_force.is_some_and(|limit| limit <= baseline * AT_BASELINE);
             baseline * AT_BASELINE < burst && at_baseline
         });
-        let own = data.and_then(|d| d.own_limits);
-        let narrower = |own: Option<f64>, effective: Option<f64>| {
-            own.is_none_or(|own| effective.is_some_and(|effective| own > effective * ROUNDING))
-        };
         // Not those of the record: they are the limits in force when the trial started, of an empty bucket its
         // baseline.
-        let limits = data.map_or(self.limits, |d| d.limits);
-        let by_instance = own.is_some_and(|own| match dimension {
-            Dimension::Requests => narrower(own.read_iops, limits.read_iops),
-            Dimension::Bytes => narrower(own.read_bytes_per_s, limits.read_bytes_per_s),
+        let (effective, _) = dimension.limits(&self.setup.map_or(self.limits, |setup| setup.limits));
+        let by_instance = self.setup.and_then(|setup| setup.own_limits).is_some_and(|own| {
+            let (own, _) = dimension.limits(&own);
+            own.is_none_or(|own| effective.is_some_and(|effective| own > effective * ROUNDING))
         });
         match (is_spent, by_instance, dimension) {
             (true, _, _) => LimitKind::BurstSpent,

@@ -2,16 +2,8 @@
 
 use evidence::VolumeRole;
 
+use crate::dimension::Dimension;
 use crate::document::limit::{Counted, LimitKind, Unit};
-
-/// What a volume limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
-    /// Per second.
-    Requests,
-    /// Per second.
-    Bytes,
-}
 
 /// A volume is at its cap in a 10 s window when it does at least this share of its limit (practice: >= 95 %).
 pub const VOLUME_AT_CAP: f64 = 0.95;
@@ -21,11 +13,9 @@ pub const VOLUME_AT_CAP: f64 = 0.95;
 pub struct Window {
     /// Which limit it is when it is full.
     pub kind: LimitKind,
-    /// Used.
     pub used: f64,
     /// What was there to be used.
     pub capacity: f64,
-    /// Whether it was at its cap.
     pub at_cap: bool,
 }
 
@@ -48,9 +38,7 @@ pub enum Watched {
     Volume(VolumeRole, Dimension, Counted),
     /// Requests or bytes of all volumes that share the path of their instance.
     Instance(Dimension),
-    /// CPUs of the database.
     Cpu,
-    /// Pauses.
     Gc,
     /// Load threads.
     Client,
@@ -60,6 +48,14 @@ pub enum Watched {
     CacheTier,
     /// Open loop: the rate.
     OfferedRate,
+}
+
+/// The unit of a rate.
+pub fn unit_of(dimension: Dimension) -> Unit {
+    match dimension {
+        Dimension::Requests => Unit::Iops,
+        Dimension::Bytes => Unit::BytesPerS,
+    }
 }
 
 impl Watched {
@@ -74,8 +70,7 @@ impl Watched {
     /// Unit of used and capacity.
     pub fn unit(self) -> Unit {
         match self {
-            Self::Volume(_, Dimension::Requests, _) | Self::Instance(Dimension::Requests) => Unit::Iops,
-            Self::Volume(_, Dimension::Bytes, _) | Self::Instance(Dimension::Bytes) => Unit::BytesPerS,
+            Self::Volume(_, dimension, _) | Self::Instance(dimension) => unit_of(dimension),
             Self::Cpu | Self::CacheTier => Unit::Cpus,
             Self::Gc => Unit::Share,
             Self::Client => Unit::CpuS,

@@ -6,16 +6,14 @@ use crate::document::limit::LimitKind;
 
 /// A configuration gained more than it has more of what limits both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct GainAboveResource {
-    /// Over which configuration.
     pub over: String,
     /// What limits both.
     pub resource: LimitKind,
     /// Throughput as a multiple of the other's.
     pub gain: f64,
-    /// Low end of its interval.
     pub gain_low: f64,
-    /// High end.
     pub gain_high: f64,
     /// How many times as much of the resource it has.
     pub resource_ratio: f64,
@@ -23,11 +21,9 @@ pub struct GainAboveResource {
     pub threshold: f64,
     /// Device reads for each operation, where they are fewer than on the other side.
     pub device_reads_per_operation: Option<f64>,
-    /// Those of the other side.
     pub device_reads_per_operation_over: Option<f64>,
     /// Device writes for each operation, where they are fewer.
     pub device_writes_per_operation: Option<f64>,
-    /// Those of the other side.
     pub device_writes_per_operation_over: Option<f64>,
     /// What an operation needed less of.
     pub because: GainBecause,
@@ -61,14 +57,12 @@ pub enum GainExplained {
 
 /// An operation cost far more of the database's CPU than in another cell of its workload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CpuPerOperation {
     /// The configuration of the cheapest cell.
     pub other: String,
-    /// CPU time for each operation, microseconds.
     pub cpu_us_per_operation: f64,
-    /// That of the other.
     pub cpu_us_per_operation_of_other: f64,
-    /// Allowed multiple.
     pub threshold: f64,
     /// Whether the database's code was seen to be compiled in every trial.
     pub code_is_warm: bool,
@@ -76,12 +70,10 @@ pub struct CpuPerOperation {
 
 /// An operation took more device reads than in another cell with the same page cache.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ReadsPerOperation {
-    /// The configuration of the other cell.
     pub other: String,
-    /// Device reads for each operation.
     pub device_reads_per_operation: f64,
-    /// Those of the other.
     pub device_reads_per_operation_of_other: f64,
     /// The least multiple in any block.
     pub least_ratio: f64,

@@ -24,7 +24,12 @@ pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
         let gain = together.throughput.ratio(at, from)?;
         let most = ratio * (1.0 + ABOVE_MAX);
         (gain.verdict.is_tested() && more.kind == less.kind && gain.low > most).then(|| {
-            let why = explained(together, cell, other);
+            let less = |figure: fn(&CellAnalysis) -> Option<f64>| {
+                let (mine, theirs) = (figure(cell)?, figure(other)?);
+                (mine < theirs * (1.0 - DIFFERS)).then_some((mine, theirs))
+            };
+            let reads = less(|c| c.device_reads_per_operation);
+            let writes = less(|c| c.device_writes_per_operation);
             let figures = GainAboveResource {
                 over: other.configuration.clone(),
                 resource: more.kind,
@@ -33,12 +38,16 @@ pub fn finding(together: &ComparedCells<'_>, at: usize) -> Option<Finding> {
                 gain_high: gain.high,
                 resource_ratio: ratio,
                 threshold: most,
-                device_reads_per_operation: why.reads.map(|(mine, _)| mine),
-                device_reads_per_operation_over: why.reads.map(|(_, theirs)| theirs),
-                device_writes_per_operation: why.writes.map(|(mine, _)| mine),
-                device_writes_per_operation_over: why.writes.map(|(_, theirs)| theirs),
-                because: why.because,
-                explained_by: why.explained_by,
+                device_reads_per_operation: reads.map(|(mine, _)| mine),
+                device_reads_per_operation_over: reads.map(|(_, theirs)| theirs),
+                device_writes_per_operation: writes.map(|(mine, _)| mine),
+                device_writes_per_operation_over: writes.map(|(_, theirs)| theirs),
+                because: match (reads, writes) {
+                    (Some(_), _) => GainBecause::PageCache,
+                    (None, Some(_)) => GainBecause::Compaction,
+                    (None, None) => GainBecause::Nothing,
+                },
+                explained_by: explained(together, cell, other, reads.is_some()),
             };
             (gain.low / ratio, Finding::new(Scope::Cell(cell.id.clone()), figures))
         })
@@ -57,36 +66,21 @@ fn limiting(cell: &CellAnalysis) -> Option<&ResourceUse> {
     uses.find(|used| is_volume && used.kind == kind && used.at_cap)
 }
 
-/// What the evidence has to say about a gain: what an operation needed less of, on this side and on the other, and
-/// whether that was bought or asked for.
-struct Explanation {
-    reads: Option<(f64, f64)>,
-    writes: Option<(f64, f64)>,
-    because: GainBecause,
-    explained_by: Option<GainExplained>,
-}
-
-fn explained(together: &ComparedCells<'_>, cell: &CellAnalysis, over: &CellAnalysis) -> Explanation {
-    let less = |figure: fn(&CellAnalysis) -> Option<f64>| {
-        let (of_cell, of_other) = (figure(cell)?, figure(over)?);
-        (of_cell < of_other * (1.0 - DIFFERS)).then_some((of_cell, of_other))
-    };
-    let reads = less(|c| c.device_reads_per_operation);
-    let writes = less(|c| c.device_writes_per_operation);
+/// What explains a gain that was bought or asked for; `needs_fewer_reads`: an operation read less of the volume.
+fn explained(
+    together: &ComparedCells<'_>,
+    cell: &CellAnalysis,
+    over: &CellAnalysis,
+    needs_fewer_reads: bool,
+) -> Option<GainExplained> {
     let ran_on_credits = cell.findings.iter().any(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged));
-    let explained_by = if ran_on_credits {
+    if ran_on_credits {
         Some(GainExplained::Credits)
-    } else if reads.is_some() && !together.has_same_page_cache(cell, over) {
+    } else if needs_fewer_reads && !together.has_same_page_cache(cell, over) {
         Some(GainExplained::Memory)
-    } else if reads.is_some() && together.is_cold_by_plan(cell) {
+    } else if needs_fewer_reads && together.is_cold_by_plan(cell) {
         Some(GainExplained::ColdStart)
     } else {
         None
-    };
-    let because = match (reads, writes) {
-        (Some(_), _) => GainBecause::PageCache,
-        (None, Some(_)) => GainBecause::Compaction,
-        (None, None) => GainBecause::Nothing,
-    };
-    Explanation { reads, writes, because, explained_by }
+    }
 }

@@ -9,15 +9,10 @@ use crate::measurement::TrialMeasurement;
 /// What is held against each other.
 #[derive(Clone, Copy)]
 pub struct ComparedCells<'a> {
-    /// The frozen plan.
     pub plan: &'a Plan,
-    /// What was built of its configurations.
     pub setups: &'a Setups,
-    /// All cells.
     pub cells: &'a [CellAnalysis],
-    /// All trials.
     pub trials: &'a [&'a TrialMeasurement],
-    /// Comparisons of throughput.
     pub throughput: &'a Comparisons,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use experiment::{CpuShare, DiskTooSmall, ModelMisses};
+use experiment::{BurstStart, CpuShare, DiskTooSmall, ModelMisses, Setup, VolumeRole, VolumeSetup};
 use reported::postgresql::{CHECKPOINT_AT_THE_END, CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
@@ -10,7 +10,7 @@ use super::by_capacity::excluded_by_probe;
 use crate::comparisons::places;
 use crate::document::{
     AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
-    NotJudged, OfThisMachine, OverallCandidate, Verdict, WorkloadAnswer, prices_decide,
+    NotJudged, OfThisMachine, OverallCandidate, TrialCounts, Verdict, WorkloadAnswer, prices_decide,
 };
 use crate::finding::{Finding, Scope};
 use crate::lists::{each_once, grouped};
@@ -86,7 +86,7 @@ impl Answer<'_> {
         };
         let cells = self.cells.iter().filter(writes).filter(has_none);
         let configurations = each_once(cells.map(|cell| cell.configuration.clone()));
-        (!configurations.is_empty()).then_some(Doubt::NoCheckpoint { configurations })
+        any(configurations, |configurations| Doubt::NoCheckpoint { configurations })
     }
 
     /// Whether no operation waited for another node, of a database whose requests can.
@@ -100,7 +100,7 @@ impl Answer<'_> {
     fn runtimes(&self) -> Vec<Doubt> {
         let all = evidence::runtimes(self.environment);
         let options = each_once(all.values().flatten().flat_map(|runtime| runtime.options.clone()));
-        let added = (!options.is_empty()).then_some(Doubt::RuntimeOptions { options });
+        let added = any(options, |options| Doubt::RuntimeOptions { options });
         let unlike = all.into_iter().filter(|(_, runtimes)| runtimes.len() > 1);
         let unlike = unlike.map(|(version, runtimes)| Doubt::RuntimesDiffer { version, runtimes });
         added.into_iter().chain(unlike).collect()
@@ -203,114 +203,98 @@ impl Answer<'_> {
         self.plan.disks_too_small().into_iter().filter(is_measured).collect()
     }
 
+    /// The volumes that started with credits, by choice.
+    fn burst_starts(&self) -> Vec<(String, VolumeRole)> {
+        let started = |v: &&VolumeSetup| v.burst_start().is_some_and(|start| start != BurstStart::Baseline);
+        let of_setup = |setup: &Setup| {
+            let volumes = [Some(&setup.data), setup.commitlog.as_ref()].into_iter().flatten().filter(started);
+            volumes.map(|volume| (setup.configuration.clone(), volume.role)).collect::<Vec<_>>()
+        };
+        self.setups.iter().flat_map(of_setup).collect()
+    }
+
+    /// Rules with suspect findings and their number, most first.
+    fn suspect_rules(&self) -> Vec<(Rule, u64)> {
+        let suspect = grouped(self.of_severity(Severity::Suspect).map(|finding| (finding.rule(), ())));
+        let mut rules: Vec<(Rule, u64)> = suspect.into_iter().map(|(rule, all)| (rule, all.len() as u64)).collect();
+        rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        rules
+    }
+
+    /// A trial that is invalid for another reason is not counted among the valid ones.
+    fn too_short(&self) -> Option<Doubt> {
+        let invalid: BTreeSet<&Scope> = self.of_severity(Severity::Invalid).map(|f| &f.scope).collect();
+        let too_short = self.findings.iter().filter(|f| f.rule() == Rule::TooShortToJudge);
+        let (trials, valid) = (too_short.filter(|f| !invalid.contains(&f.scope)).count() as u64, self.trials.valid);
+        (trials > 0 && 2 * trials >= valid).then_some(Doubt::TooShort { trials, valid })
+    }
+
+    /// Others that measured on the same machine.
+    fn beside(&self) -> Option<Doubt> {
+        let others = self.environment.get("beside")?.as_array().into_iter().flatten();
+        Some(Doubt::Beside { others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect() })
+    }
+
     pub(super) fn doubts(
         &self,
         all: &[WorkloadAnswer],
         everywhere: &[OverallCandidate],
         run: Option<&str>,
     ) -> Vec<Doubt> {
-        let configurations = self.disks_too_small();
+        let (place, scale) = (&self.plan.place, self.plan.scale());
+        let TrialCounts { planned, done, valid } = self.trials;
         let candidates = candidates(all, run);
-        let is_candidate = configurations.iter().any(|of| candidates.contains(of.configuration.as_str()));
-        let too_small = (!configurations.is_empty()).then_some(Doubt::DiskTooSmall { configurations });
+        let too_small = self.disks_too_small();
         // First where it is about what is recommended.
-        let (first, later) = if is_candidate { (too_small, None) } else { (None, too_small) };
-        let mut doubts: Vec<Doubt> = first.into_iter().chain(self.latency_in_model(all)).collect();
-        if self.plan.place.is_simulated() {
-            doubts.push(Doubt::Simulated);
-        }
-        if self.plan.place.is_imported() {
-            doubts.push(Doubt::Imported);
-        }
-        if let Some(others) = self.environment.get("beside") {
-            let others = others.as_array().into_iter().flatten();
-            doubts.push(Doubt::Beside { others: others.filter_map(|who| who.as_str().map(str::to_owned)).collect() });
-        }
-        doubts.extend(self.runtimes());
-        if self.trials.done < self.trials.planned {
-            doubts
-                .push(Doubt::Missing { trials: self.trials.planned - self.trials.done, planned: self.trials.planned });
-        }
-        if !self.skipped.is_empty() {
-            doubts.push(Doubt::Skipped { cells: self.skipped.to_vec() });
-        }
-        if self.trials.valid < self.trials.done {
-            doubts.push(Doubt::Invalid { trials: self.trials.done - self.trials.valid, done: self.trials.done });
-        }
-        let started =
-            |v: &&experiment::VolumeSetup| v.burst_start().is_some_and(|b| b != experiment::BurstStart::Baseline);
-        let volumes: Vec<_> = self
-            .setups
-            .iter()
-            .flat_map(|s| {
-                let volumes = [Some(&s.data), s.commitlog.as_ref()].into_iter().flatten().filter(started);
-                volumes.map(|v| (s.configuration.clone(), v.role))
-            })
-            .collect();
-        if !volumes.is_empty() {
-            doubts.push(Doubt::BurstStart { volumes });
-        }
+        let is_first = too_small.iter().any(|of| candidates.contains(of.configuration.as_str()));
+        let too_small = any(too_small, |configurations| Doubt::DiskTooSmall { configurations });
         let open = all.iter().filter(|p| !matches!(p.outcome, AnswerOutcome::Run { .. })).count() as u64;
-        if run.is_some() && open > 0 && everywhere.is_empty() {
-            doubts.push(Doubt::PlacesUndecided { places: open });
-        }
-        if let Some(run) = run {
-            let of_place = |place: &WorkloadAnswer| {
-                let all = place.candidates.iter();
-                all.map(|c| (c.configuration.clone(), c.usd_per_month, c.fleet)).collect::<Vec<Fleet>>()
-            };
-            let of_all = everywhere.iter().map(|one| (one.configuration.clone(), one.usd_per_month, one.fleet));
-            match everywhere.is_empty() {
-                true => doubts.extend(all.iter().filter_map(|place| fleet_cheaper(&of_place(place), run))),
-                false => doubts.extend(fleet_cheaper(&of_all.collect::<Vec<Fleet>>(), run)),
-            }
-        }
-        doubts.extend(self.capacities.iter().filter_map(not_monotone));
         let by_capacity = all.iter().filter(|place| place.by == DecidedBy::Capacity);
-        let excluded = by_capacity.flat_map(|p| excluded_by_probe(p, self.capacities, self.plan.scale()));
-        let configurations = each_once(excluded);
-        if !configurations.is_empty() {
-            doubts.push(Doubt::ClosedLoopOnce { configurations });
-        }
-        let suspect = grouped(self.of_severity(Severity::Suspect).map(|finding| (finding.rule(), ())));
-        let mut rules: Vec<(Rule, u64)> = suspect.into_iter().map(|(rule, all)| (rule, all.len() as u64)).collect();
-        rules.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        if !rules.is_empty() {
-            doubts.push(Doubt::Findings { rules });
-        }
-        // A trial that is invalid for another reason is not counted among the valid ones.
-        let invalid: BTreeSet<&Scope> = self.of_severity(Severity::Invalid).map(|f| &f.scope).collect();
-        let too_short = self.findings.iter().filter(|f| f.rule() == Rule::TooShortToJudge);
-        let short = too_short.filter(|f| !invalid.contains(&f.scope)).count() as u64;
-        if short > 0 && 2 * short >= self.trials.valid {
-            doubts.push(Doubt::TooShort { trials: short, valid: self.trials.valid });
-        }
-        doubts.extend(self.without_checkpoint());
-        for configuration in candidates.into_iter().filter(|c| self.is_on_local_disks(c)) {
-            doubts.push(Doubt::LocalDisks { configuration: configuration.to_owned() });
-        }
+        let excluded = by_capacity.flat_map(|p| excluded_by_probe(p, self.capacities, scale));
+        let on_local_disks = candidates.into_iter().filter(|c| self.is_on_local_disks(c));
         let batches = self.batches();
-        if batches.len() > 1 && !self.plan.place.is_imported() {
-            doubts.push(Doubt::Batches { batches });
-        }
-        doubts.extend(later);
-        doubts.extend(self.model_misses());
-        doubts.extend(self.cpus_raised());
-        let limited = self.limited_here();
-        if !limited.is_empty() {
-            doubts.push(Doubt::LimitedHere { all: limited });
-        }
-        if self.is_one_copy() {
-            doubts.push(Doubt::OneCopy);
-        }
-        if self.plan.scale() != 1.0 {
-            doubts.push(Doubt::Scale { scale: self.plan.scale() });
-        }
-        if let Some(why) = self.plan.adaptive.as_ref().and_then(|a| a.stopped.clone()) {
-            doubts.push(Doubt::Stopped { why });
-        }
-        doubts
+        let said = |doubts: Vec<Option<Doubt>>| doubts.into_iter().flatten();
+        said(vec![
+            too_small.clone().filter(|_| is_first),
+            self.latency_in_model(all),
+            place.is_simulated().then_some(Doubt::Simulated),
+            place.is_imported().then_some(Doubt::Imported),
+            self.beside(),
+        ])
+        .chain(self.runtimes())
+        .chain(said(vec![
+            (done < planned).then(|| Doubt::Missing { trials: planned - done, planned }),
+            any(self.skipped.to_vec(), |cells| Doubt::Skipped { cells }),
+            (valid < done).then(|| Doubt::Invalid { trials: done - valid, done }),
+            any(self.burst_starts(), |volumes| Doubt::BurstStart { volumes }),
+            (run.is_some() && open > 0 && everywhere.is_empty()).then_some(Doubt::PlacesUndecided { places: open }),
+        ]))
+        .chain(run.into_iter().flat_map(|run| fleets_cheaper(all, everywhere, run)))
+        .chain(self.capacities.iter().filter_map(not_monotone))
+        .chain(said(vec![
+            any(each_once(excluded), |configurations| Doubt::ClosedLoopOnce { configurations }),
+            any(self.suspect_rules(), |rules| Doubt::Findings { rules }),
+            self.too_short(),
+            self.without_checkpoint(),
+        ]))
+        .chain(on_local_disks.map(|c| Doubt::LocalDisks { configuration: c.to_owned() }))
+        .chain(said(vec![
+            (batches.len() > 1 && !place.is_imported()).then_some(Doubt::Batches { batches }),
+            too_small.filter(|_| !is_first),
+            self.model_misses(),
+            self.cpus_raised(),
+            any(self.limited_here(), |all| Doubt::LimitedHere { all }),
+            self.is_one_copy().then_some(Doubt::OneCopy),
+            (scale != 1.0).then_some(Doubt::Scale { scale }),
+            self.plan.adaptive.as_ref().and_then(|a| a.stopped.clone()).map(|why| Doubt::Stopped { why }),
+        ]))
+        .collect()
     }
+}
+
+/// A doubt about some of them; `None` about none.
+fn any<T>(some: Vec<T>, doubt: impl FnOnce(Vec<T>) -> Doubt) -> Option<Doubt> {
+    (!some.is_empty()).then(|| doubt(some))
 }
 
 fn not_monotone(capacity: &Capacity) -> Option<Doubt> {
@@ -335,15 +319,25 @@ fn candidates<'a>(all: &'a [WorkloadAnswer], run: Option<&'a str>) -> BTreeSet<&
 }
 
 /// A configuration, its price, and how many of it carry the demand.
-type Fleet = (String, Option<f64>, Option<FleetOf>);
+type Fleet<'a> = (&'a str, Option<f64>, Option<FleetOf>);
+
+/// Everywhere together, or in each place.
+fn fleets_cheaper(all: &[WorkloadAnswer], everywhere: &[OverallCandidate], run: &str) -> Vec<Doubt> {
+    let of_place = |place: &WorkloadAnswer| {
+        fleet_cheaper(place.candidates.iter().map(|c| (c.configuration.as_str(), c.usd_per_month, c.fleet)), run)
+    };
+    let of_all = everywhere.iter().map(|c| (c.configuration.as_str(), c.usd_per_month, c.fleet));
+    match everywhere.is_empty() {
+        true => all.iter().filter_map(of_place).collect(),
+        false => fleet_cheaper(of_all, run).into_iter().collect(),
+    }
+}
 
 /// More of a cheaper configuration that carries the demand for less than the one to run.
-fn fleet_cheaper(all: &[Fleet], run: &str) -> Option<Doubt> {
-    let (_, ours, of_chosen) = all.iter().find(|(name, ..)| name == run)?;
-    let (of_chosen, ours) = ((*of_chosen)?, (*ours)?);
-    let others = all.iter().filter(|(name, ..)| name != run);
-    let (configuration, fleet) = others
-        .filter_map(|(name, _, fleet)| Some((name.clone(), (*fleet)?)))
-        .min_by(|a, b| a.1.usd_per_month.total_cmp(&b.1.usd_per_month))?;
+fn fleet_cheaper<'a>(all: impl Iterator<Item = Fleet<'a>> + Clone, run: &str) -> Option<Doubt> {
+    let (_, ours, of_chosen) = all.clone().find(|(name, ..)| *name == run)?;
+    let (of_chosen, ours) = (of_chosen?, ours?);
+    let others = all.filter(|(name, ..)| *name != run).filter_map(|(name, _, fleet)| Some((name.to_owned(), fleet?)));
+    let (configuration, fleet) = others.min_by(|a, b| a.1.usd_per_month.total_cmp(&b.1.usd_per_month))?;
     (fleet.usd_per_month < ours.max(of_chosen.usd_per_month)).then_some(Doubt::FleetCheaper { configuration, fleet })
 }

@@ -24,11 +24,9 @@ use agreement::{Stance, says};
 
 /// What the answer is made from.
 pub struct Answer<'a> {
-    /// The frozen plan.
     pub plan: &'a Plan,
     /// What the provider made of its configurations.
     pub setups: &'a Setups,
-    /// The configurations as they were built.
     pub configurations: &'a [ConfigurationFacts],
     pub cells: &'a [CellAnalysis],
     /// Which configurations differ in settings alone.
@@ -38,15 +36,11 @@ pub struct Answer<'a> {
     pub throughput: &'a Comparisons,
     /// How often page caches miss in the model, and at full scale.
     pub misses: &'a [ModelMisses],
-    /// How many trials there are.
     pub trials: TrialCounts,
-    /// All findings of the run.
     pub findings: &'a [Finding],
     /// The run's `environment.json`.
     pub environment: &'a serde_json::Value,
-    /// What was searched for.
     pub capacities: &'a [Capacity],
-    /// Cells that the user skipped.
     pub skipped: &'a [SkippedCell],
 }
 

@@ -3,36 +3,26 @@
 //! `burst_changed`: credits ran out inside the window, so that the trial mixes two speeds. `burst_only`: they fell,
 //! however little of a full bucket that was: the mean demand was above the baseline, so that what was measured does not
 //! last. Of a volume of an existing cluster nobody sees the credits: one that does more than its baseline spends them.
-//! Both carry how long it lasts: see [`crate::burst::lasts`].
+//! Both carry how long it lasts: see [`Bucket::full_lasts_s`].
 
 use evidence::VolumeFacts;
-use experiment::{Setups, VolumeRole, VolumeSetup};
+use experiment::{Setups, VolumeRole};
 use serde::{Deserialize, Serialize};
 
 use super::nodes::{first_named, worst};
-use crate::burst::{Bucket, lasts};
-use crate::host::VolumeActivity;
+use crate::activity::VolumeActivity;
+use crate::burst::Bucket;
+use crate::dimension::Dimension;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::seen::{Seen, SeenOn};
 
-/// What the credits of a bucket are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Credits {
-    /// Requests: rates are IOPS.
-    Requests,
-    /// Bytes: rates are bytes per second.
-    Bytes,
-}
-
 /// Credits of a bucket, in its own unit: in the window, so that what was spent while the trial was still starting is no
 /// matter. Where faults were planned, or nobody saw the window's, in the whole measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CreditsSpent {
-    /// At the start.
     pub credits_start: f64,
-    /// At the end.
     pub credits_end: f64,
 }
 
@@ -56,12 +46,11 @@ pub struct BucketLasts {
 
 /// Burst credits ran out inside the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct BurstChanged {
-    /// Which volume.
     pub volume: VolumeRole,
     /// Unit of credits and rates.
-    pub unit: Credits,
-    /// What was spent.
+    pub unit: Dimension,
     pub spent: CreditsSpent,
     /// How long the bucket lasts; `None` until the setup is known.
     pub lasts: Option<BucketLasts>,
@@ -73,7 +62,7 @@ pub struct BurstOnly {
     /// Which volume.
     pub volume: VolumeRole,
     /// Unit of credits and rates.
-    pub unit: Credits,
+    pub unit: Dimension,
     /// What was spent; `None`: of a volume of an existing cluster nobody sees the credits.
     pub spent: Option<CreditsSpent>,
     /// How long the bucket lasts; `None` until the setup is known.
@@ -90,53 +79,31 @@ const STEADY_WINDOWS: usize = 4;
 /// What does more than this share of the burst rate is not the volume that is stated.
 const MOST: f64 = 1.02;
 
-impl Credits {
-    /// A bucket with no more credits than this is empty: those of one request, which hard disks count by the MiB.
-    const fn empty(self) -> f64 {
-        match self {
-            Self::Requests => 1.0,
-            Self::Bytes => MIB,
-        }
+/// A bucket with no more credits than this is empty: those of one request, which hard disks count by the MiB.
+const fn empty(unit: Dimension) -> f64 {
+    match unit {
+        Dimension::Requests => 1.0,
+        Dimension::Bytes => MIB,
     }
+}
 
-    fn credits(self, volume: &VolumeFacts) -> Option<(f64, f64)> {
-        match self {
-            Self::Requests => volume.burst_credits,
-            Self::Bytes => volume.byte_credits,
-        }
+/// Credits of the whole measurement.
+fn credits(unit: Dimension, volume: &VolumeFacts) -> Option<(f64, f64)> {
+    match unit {
+        Dimension::Requests => volume.burst_credits,
+        Dimension::Bytes => volume.byte_credits,
     }
+}
 
-    /// Those of the window, which with planned faults is only a part of what was measured.
-    fn in_window(self, trial: &TrialMeasurement, activity: Option<&VolumeActivity>) -> Option<(f64, f64)> {
-        let activity = activity.filter(|_| trial.before.is_none())?;
-        match self {
-            Self::Requests => activity.request_credits,
-            Self::Bytes => activity.byte_credits,
-        }
-    }
+/// Those of the window, which with planned faults is only a part of what was measured.
+fn in_window(unit: Dimension, trial: &TrialMeasurement, activity: Option<&VolumeActivity>) -> Option<(f64, f64)> {
+    activity.filter(|_| trial.before.is_none())?.credits(unit)
+}
 
-    /// Reads and writes.
-    fn done(self, activity: &VolumeActivity) -> f64 {
-        match self {
-            Self::Requests => activity.reads + activity.writes,
-            Self::Bytes => activity.read_bytes + activity.write_bytes,
-        }
-    }
-
-    /// By how much they fell in each window of about 10 s.
-    fn fell(self, activity: &VolumeActivity) -> &[f64] {
-        match self {
-            Self::Requests => &activity.windows.credits_fell,
-            Self::Bytes => &activity.windows.byte_credits_fell,
-        }
-    }
-
-    fn bucket(self, volume: &VolumeSetup) -> Option<Bucket> {
-        match self {
-            Self::Requests => volume.burst.map(Bucket::from),
-            Self::Bytes => volume.byte_burst.map(Bucket::from),
-        }
-    }
+/// Read and written together.
+fn done(unit: Dimension, activity: &VolumeActivity) -> f64 {
+    let (read, written) = activity.done(unit);
+    read + written
 }
 
 /// Credits ran out. The buckets of two nodes may end in different states.
@@ -163,21 +130,21 @@ fn spent(
     node: &Node<'_>,
     role: VolumeRole,
     ran_out: bool,
-) -> Option<(f64, Credits, CreditsSpent)> {
+) -> Option<(f64, Dimension, CreditsSpent)> {
     let volume = node.facts.volumes.iter().find(|v| v.role == role)?;
     // With planned faults credits are those of the whole trial, and requests were counted in a part of it alone.
     let part = match &trial.before {
         Some(before) => stats::ratio(before.window_s(), trial.window_s()).unwrap_or(1.0),
         None => 1.0,
     };
-    [Credits::Requests, Credits::Bytes].into_iter().find_map(|unit| {
+    Dimension::ALL.into_iter().find_map(|unit| {
         let activity = node.activity(role);
-        let (start, end) = unit.in_window(trial, activity).or_else(|| unit.credits(volume))?;
-        let done = activity.map(|v| unit.done(v) / part);
+        let (start, end) = in_window(unit, trial, activity).or_else(|| credits(unit, volume))?;
+        let done = activity.map(|v| done(unit, v) / part);
         let amount = start - end;
         let is_much = amount > 0.0 && done.is_none_or(|n| amount >= CREDITS_SHARE * n);
-        let is_empty = end <= unit.empty();
-        let is_asked = is_empty == ran_out && (!ran_out || start > unit.empty());
+        let is_empty = end <= empty(unit);
+        let is_asked = is_empty == ran_out && (!ran_out || start > empty(unit));
         let spent = CreditsSpent { credits_start: start, credits_end: end };
         (is_much && is_asked).then_some((amount, unit, spent))
     })
@@ -185,14 +152,13 @@ fn spent(
 
 /// How long a bucket lasts under a demand, beside what was measured.
 fn of_bucket(bucket: &Bucket, measured: f64, demand: f64, scale: f64) -> BucketLasts {
-    let lasts = lasts(bucket, demand);
     BucketLasts {
         measured_per_s: measured,
-        burst_per_s: lasts.burst,
-        baseline_per_s: lasts.baseline,
+        burst_per_s: demand.min(bucket.burst),
+        baseline_per_s: bucket.baseline,
         credits_full: bucket.full,
         scale,
-        full_bucket_lasts_s: lasts.from_full_s,
+        full_bucket_lasts_s: bucket.full_lasts_s(demand),
     }
 }
 
@@ -205,17 +171,11 @@ pub(crate) fn unseen(trial: &TrialMeasurement, setups: &Setups, scale: f64) -> V
         let bucket = Bucket::from(setup.volume(role)?.burst?);
         worst(trial, |node| {
             let activity = node.activity(role)?;
-            let iops = activity.read_iops() + activity.write_iops();
+            let iops = activity.iops();
             let spent = iops - bucket.baseline;
             let spends = spent >= CREDITS_SHARE * iops && iops <= MOST * bucket.burst;
-            let unit = Credits::Requests;
-            let measured = unit.done(activity) / activity.seconds;
-            let figures = BurstOnly {
-                volume: role,
-                unit,
-                spent: None,
-                lasts: Some(of_bucket(&bucket, measured, measured, scale)),
-            };
+            let lasts = Some(of_bucket(&bucket, iops, iops, scale));
+            let figures = BurstOnly { volume: role, unit: Dimension::Requests, spent: None, lasts };
             spends.then_some((spent, figures))
         })
     };
@@ -233,7 +193,7 @@ pub(crate) struct Known<'a> {
 
 impl<'a> Known<'a> {
     /// The bucket, and what its volume did.
-    fn bucket(&self, role: VolumeRole, unit: Credits) -> Option<(Bucket, &'a VolumeActivity)> {
+    fn bucket(&self, role: VolumeRole, unit: Dimension) -> Option<(Bucket, &'a VolumeActivity)> {
         let setup = self.setups.of(&self.trial.record.configuration)?;
         let bucket = unit.bucket(setup.volume(role)?)?;
         Some((bucket, first_named(self.trial, self.nodes)?.activity(role)?))
@@ -244,7 +204,7 @@ impl<'a> Known<'a> {
 /// the demand: that was what emptied it, the burst rate.
 pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
     if let Some((bucket, activity)) = known.bucket(found.volume, found.unit) {
-        let measured = found.unit.done(activity) / activity.seconds;
+        let measured = done(found.unit, activity) / activity.seconds;
         found.lasts = Some(of_bucket(&bucket, measured, bucket.burst, known.scale));
     }
 }
@@ -253,7 +213,7 @@ pub(crate) fn complete_changed(found: &mut BurstChanged, known: &Known<'_>) {
 pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
     let Some((bucket, activity)) = known.bucket(found.volume, found.unit) else { return true };
     let trial = known.trial;
-    let is_of_window = found.unit.in_window(trial, Some(activity)).is_some();
+    let is_of_window = in_window(found.unit, trial, Some(activity)).is_some();
     let seconds = match is_of_window {
         true => activity.credits_s,
         false => trial.record.client.as_ref().map(|client| client.measured_s),
@@ -270,10 +230,10 @@ pub(crate) fn complete_only(found: &mut BurstOnly, known: &Known<'_>) -> bool {
 /// demand below the baseline that comes in bursts leaves a bucket a little less than full. Between them it rises: one
 /// that fell in each window was full at the start alone.)
 fn demand(found: &BurstOnly, bucket: &Bucket, activity: &VolumeActivity, seconds: f64) -> f64 {
-    let measured = found.unit.done(activity) / activity.seconds;
+    let measured = done(found.unit, activity) / activity.seconds;
     let Some(CreditsSpent { credits_start, credits_end }) = found.spent else { return measured };
     let fell = stats::ratio(credits_start - credits_end, seconds).unwrap_or(0.0);
-    let of_each = found.unit.fell(activity);
+    let of_each = activity.windows.fell(found.unit);
     let is_steady = of_each.len() >= STEADY_WINDOWS && of_each.iter().all(|fell| *fell > 0.0);
     let may_be_full = !is_steady && credits_start + bucket.baseline * seconds >= bucket.full;
     measured.max(if may_be_full { fell } else { fell + bucket.baseline })
@@ -281,22 +241,41 @@ fn demand(found: &BurstOnly, bucket: &Bucket, activity: &VolumeActivity, seconds
 
 #[cfg(test)]
 mod tests {
-    use evidence::HostId;
+    use experiment::{Burst, ByteBurst};
 
     use super::*;
     use crate::analyse;
     use crate::finding::Finding;
     use crate::rule::Rule;
-    use crate::rules::cases::{found, recorded, sound_record};
-    use crate::story::{existing, job, measured, run};
+    use crate::rules::cases::{first_data, found, recorded, sound};
+    use crate::story::{existing, job, run};
+
+    /// gp2 with a full bucket.
+    fn gp2(baseline_iops: f64) -> Burst {
+        Burst { baseline_iops, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 }
+    }
+
+    /// The sound trial with credits at its start and at its end.
+    fn with_credits(credits: (f64, f64)) -> TrialMeasurement {
+        recorded(|r| r.nodes[0].volumes[0].burst_credits = Some(credits))
+    }
+
+    /// Whether they ended, and whether they fell.
+    fn fired(trial: &TrialMeasurement) -> [bool; 2] {
+        [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(trial, rule).is_some())
+    }
+
+    /// What is found of a trial whose volume has this bucket.
+    fn only(burst: Burst, trial: TrialMeasurement) -> Option<BurstOnly> {
+        let mut job = job();
+        job.setups[1].data.burst = Some(burst);
+        analyse(&run(&job, &[trial])).findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
+    }
 
     /// The sound trial made 9,720 requests, so that 194 credits are the least that matters.
     #[test]
     fn credits_that_fall_and_credits_that_end_are_two_things() {
-        let with = |start: f64, end: f64| {
-            let trial = recorded(|r| r.nodes[0].volumes[0].burst_credits = Some((start, end)));
-            [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(&trial, rule).is_some())
-        };
+        let with = |start: f64, end: f64| fired(&with_credits((start, end)));
         assert_eq!(with(5000.0, 0.0), [true, false]);
         assert_eq!(with(5000.0, 3000.0), [false, true]);
         assert_eq!(with(5000.0, 4900.0), [false, false], "100 credits for 9,720 requests");
@@ -312,11 +291,10 @@ mod tests {
     /// credits are the least that matters.
     #[test]
     fn what_was_spent_before_the_window_is_no_matter_of_it() {
-        let with = |(start, end): (f64, f64), window: (f64, f64)| {
-            let mut trial = recorded(|r| r.nodes[0].volumes[0].burst_credits = Some((start, end)));
-            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = Some(window);
-            [Rule::BurstChanged, Rule::BurstOnly].map(|rule| found(&trial, rule).is_some())
+        let with = |credits: (f64, f64), window: (f64, f64)| {
+            let mut trial = with_credits(credits);
+            first_data(&mut trial).request_credits = Some(window);
+            fired(&trial)
         };
         // They ended before it: it is at the baseline all the time.
         assert_eq!(with((54_000.0, 0.0), (0.5, 0.0)), [false, false]);
@@ -332,20 +310,11 @@ mod tests {
     /// What is known of all that was measured is spread over that: 100,000 in 60 s, however long the window is.
     #[test]
     fn the_demand_on_a_bucket_is_that_of_the_window() {
-        let mut job = job();
-        let burst =
-            experiment::Burst { baseline_iops: 200.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 };
-        job.setups[1].data.burst = Some(burst);
         let demand = |in_window: Option<(f64, f64)>, from_s: f64| {
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].burst_credits = Some((5.1e6, 5.0e6));
-            let mut trial = measured(&record, 160.0 * 60.0);
+            let mut trial = with_credits((5.1e6, 5.0e6));
             trial.window.from_s = from_s;
-            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().request_credits = in_window;
-            let found = analyse(&run(&job, &[trial])).findings;
-            let lasts = found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts).unwrap();
-            lasts.burst_per_s
+            first_data(&mut trial).request_credits = in_window;
+            only(gp2(200.0), trial).and_then(|found| found.lasts).unwrap().burst_per_s
         };
         assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 0.0), 230.0);
         assert_eq!(demand(Some((5.0e6 + 1800.0, 5.0e6)), 30.0), 260.0);
@@ -368,7 +337,7 @@ mod tests {
     fn credits_of_bytes_are_reported_in_bytes() {
         let mut job = job();
         job.setups[1].data.byte_burst = Some(
-            experiment::ByteBurst {
+            ByteBurst {
                 baseline_bytes_per_s: 20.0 * MIB,
                 burst_bytes_per_s: 125.0 * MIB,
                 credits_max: 512_000.0 * MIB,
@@ -377,16 +346,15 @@ mod tests {
             .scaled(16.0),
         );
         let reported = |credits: (f64, f64)| {
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].byte_credits = Some((credits.0 * MIB, credits.1 * MIB));
-            let trials = [measured(&record, 160.0 * 60.0)];
-            let findings = analyse(&run(&job, &trials)).findings.into_iter();
+            let credits = (credits.0 * MIB, credits.1 * MIB);
+            let trial = recorded(|r| r.nodes[0].volumes[0].byte_credits = Some(credits));
+            let findings = analyse(&run(&job, &[trial])).findings.into_iter();
             findings.filter(|f| matches!(f.rule(), Rule::BurstOnly | Rule::BurstChanged)).collect::<Vec<_>>()
         };
         let only = reported((32_000.0, 26_000.0)).remove(0);
         assert_eq!(only.rule(), Rule::BurstOnly);
         let figures = only.figures::<BurstOnly>().unwrap();
-        assert_eq!(figures.unit, Credits::Bytes);
+        assert_eq!(figures.unit, Dimension::Bytes);
         assert_eq!(figures.spent.unwrap().credits_end, 26_000.0 * MIB);
         assert_eq!(figures.lasts.unwrap().baseline_per_s, 1.25 * MIB);
         let changed = reported((6_000.0, 0.5)).remove(0);
@@ -402,16 +370,7 @@ mod tests {
     /// 5.4e6 / 16 / (162 - 18.75) s.
     #[test]
     fn a_reader_learns_how_long_the_burst_lasts() {
-        let mut job = job();
-        job.setups[1].data.burst = Some(
-            experiment::Burst { baseline_iops: 300.0, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 }
-                .scaled(16.0),
-        );
-        let mut record = sound_record();
-        record.nodes[0].volumes[0].burst_credits = Some((337_500.0, 328_000.0));
-        let trials = [measured(&record, 160.0 * 60.0)];
-        let analysis = analyse(&run(&job, &trials));
-        let reported = analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).unwrap();
+        let reported = only(gp2(300.0).scaled(16.0), with_credits((337_500.0, 328_000.0))).unwrap();
         let lasts = reported.lasts.unwrap();
         assert_eq!((lasts.baseline_per_s, lasts.burst_per_s), (18.75, 162.0));
         let seconds = lasts.full_bucket_lasts_s.unwrap();
@@ -422,16 +381,7 @@ mod tests {
     /// beside a baseline that is above its requests and below their credits.
     #[test]
     fn requests_that_cost_several_credits_are_demand_of_so_many() {
-        let lasts = |baseline_iops: f64, credits: (f64, f64)| {
-            let mut job = job();
-            job.setups[1].data.burst =
-                Some(experiment::Burst { baseline_iops, burst_iops: 3000.0, credits_max: 5.4e6, credits_start: 5.4e6 });
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].burst_credits = Some(credits);
-            let trials = [measured(&record, 160.0 * 60.0)];
-            let analysis = analyse(&run(&job, &trials));
-            analysis.findings.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts)
-        };
+        let lasts = |baseline: f64, credits: (f64, f64)| only(gp2(baseline), with_credits(credits))?.lasts;
         let of = |baseline, fell: f64| lasts(baseline, (5.0e6, 5.0e6 - fell * 60.0)).map(|lasts| lasts.burst_per_s);
         assert_eq!(of(200.0, 30.0), Some(230.0), "162 requests");
         assert_eq!(of(150.0, 12.0), Some(162.0));
@@ -447,21 +397,10 @@ mod tests {
     /// 300 in each window that is a steady demand of 230; in bursts it rises between them.
     #[test]
     fn from_a_full_bucket_a_steady_demand_is_distinguished_from_one_in_bursts() {
-        let mut job = job();
-        job.setups[1].data.burst = Some(experiment::Burst {
-            baseline_iops: 200.0,
-            burst_iops: 3000.0,
-            credits_max: 5.4e6,
-            credits_start: 5.4e6,
-        });
         let demand = |of_each: &[f64]| {
-            let mut record = sound_record();
-            record.nodes[0].volumes[0].burst_credits = Some((5.4e6, 5.4e6 - 1800.0));
-            let mut trial = measured(&record, 160.0 * 60.0);
-            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().windows.credits_fell = of_each.to_vec();
-            let found = analyse(&run(&job, &[trial])).findings;
-            found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts)
+            let mut trial = with_credits((5.4e6, 5.4e6 - 1800.0));
+            first_data(&mut trial).windows.credits_fell = of_each.to_vec();
+            only(gp2(200.0), trial)?.lasts
         };
         let steady = demand(&[300.0; 6]).unwrap();
         assert_eq!((steady.burst_per_s, steady.full_bucket_lasts_s), (230.0, Some(5.4e6 / 30.0)));
@@ -478,10 +417,8 @@ mod tests {
             if exists {
                 job.setups[1].at = existing(Vec::new());
             }
-            job.setups[1].data.burst =
-                Some(experiment::Burst { baseline_iops, burst_iops, credits_max: 5.4e6, credits_start: 0.0 });
-            let trials = [measured(&sound_record(), 160.0 * 60.0)];
-            analyse(&run(&job, &trials)).findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
+            job.setups[1].data.burst = Some(Burst { burst_iops, credits_start: 0.0, ..gp2(baseline_iops) });
+            analyse(&run(&job, &[sound()])).findings.iter().find_map(Finding::figures::<BurstOnly>).cloned()
         };
         let found = reported(100.0, 3000.0, true).unwrap();
         let lasts = found.lasts.unwrap();

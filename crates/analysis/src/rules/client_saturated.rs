@@ -9,16 +9,14 @@ use crate::seen::Seen;
 
 /// The load generator was out of CPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ClientSaturated {
     /// CPU time of the busiest client, seconds.
     pub client_cpu_s: f64,
-    /// Seconds of measurement.
     pub measured_s: f64,
-    /// Its load threads.
     pub threads: u32,
     /// Share of their CPU in use.
     pub cpu_share: f64,
-    /// Allowed share.
     pub threshold: f64,
 }
 

@@ -7,14 +7,12 @@ use crate::seen::Seen;
 
 /// Counters and histograms contradict each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CountsDisagree {
-    /// Operations that the client counted.
     pub completed: u64,
-    /// Latencies that it recorded.
     pub recorded_latencies: u64,
     /// Difference, as a share of the larger.
     pub difference_share: f64,
-    /// Allowed share.
     pub threshold: f64,
 }
 

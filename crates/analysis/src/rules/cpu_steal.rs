@@ -8,14 +8,12 @@ use crate::seen::Seen;
 
 /// The hypervisor took CPU time. Shares are of the host's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CpuSteal {
     /// Mean of the window.
     pub steal_share: f64,
-    /// Of the worst 10 s.
     pub steal_share_worst_10_s: f64,
-    /// Allowed mean.
     pub threshold: f64,
-    /// Allowed in any 10 s.
     pub threshold_10_s: f64,
 }
 

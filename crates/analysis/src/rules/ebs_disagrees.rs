@@ -17,10 +17,9 @@ use crate::seen::Seen;
 
 /// In which of the 10 s windows a volume's own counters and our judgement of a volume's limits differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct EbsDisagrees {
-    /// Which volume.
     pub volume: VolumeRole,
-    /// Windows that were compared.
     pub windows: u64,
     /// Windows in which the volume did all that we take for a limit of it, and it counts hardly any time above one.
     pub only_ours: u64,
@@ -100,8 +99,8 @@ mod tests {
     use experiment::{Burst, IoLimits, Job};
 
     use super::*;
-    use crate::host::WindowRates;
-    use crate::rules::cases::{changed_host, first_host};
+    use crate::activity::WindowRates;
+    use crate::rules::cases::{changed, first_data, first_host};
     use crate::story::job;
 
     fn of_volume(volume_iops: f64) -> EbsExceeded {
@@ -110,8 +109,8 @@ mod tests {
 
     /// A volume of 625 IOPS with so many reads a second in each window, and what EBS counts there.
     fn counted(windows: &[(f64, EbsExceeded)]) -> TrialMeasurement {
-        changed_host(|host| {
-            let data = &mut host.volumes.get_mut(&VolumeRole::Data).unwrap().windows;
+        changed(|trial| {
+            let data = of_data(trial);
             data.read_iops = windows.iter().map(|(reads, _)| *reads).collect();
             data.write_iops = vec![2.0; windows.len()];
             data.read_bytes_per_s = vec![1e6; windows.len()];
@@ -121,7 +120,7 @@ mod tests {
     }
 
     fn of_data(trial: &mut TrialMeasurement) -> &mut WindowRates {
-        &mut first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap().windows
+        &mut first_data(trial).windows
     }
 
     fn judged(trial: &TrialMeasurement, job: &Job) -> Option<EbsDisagrees> {
@@ -194,7 +193,7 @@ mod tests {
         job.setups[1].instance_limits = Some(IoLimits::symmetric(Some(400.0), None));
         let other = VolumeFacts { role: VolumeRole::Commitlog, ..trial.record.nodes[0].volumes[0].clone() };
         trial.record.nodes[0].volumes.push(other);
-        let mut activity = first_host(&mut trial).volumes[&VolumeRole::Data].clone();
+        let mut activity = first_data(&mut trial).clone();
         activity.windows.read_iops.fill(248.0);
         activity.windows.ebs_exceeded.clear();
         first_host(&mut trial).volumes.insert(VolumeRole::Commitlog, activity);
@@ -232,9 +231,7 @@ mod tests {
     #[test]
     fn a_volume_without_these_counters_is_not_judged() {
         assert_eq!(seen(&[]), None);
-        let trial = changed_host(|host| {
-            host.volumes.get_mut(&VolumeRole::Data).unwrap().windows.read_iops = vec![610.0; 6];
-        });
+        let trial = changed(|trial| of_data(trial).read_iops = vec![610.0; 6]);
         assert_eq!(finding(&trial, &job().setups), Vec::new());
     }
 }

@@ -9,14 +9,13 @@ use crate::seen::Seen;
 
 /// A served volume was slower than its model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct EmulationFloor {
-    /// Which volume.
     pub volume: VolumeRole,
     /// Share of the time in which answers came late for this machine's disk.
     pub disk_floor_share: f64,
     /// The same for its CPUs.
     pub cpu_floor_share: f64,
-    /// Allowed share.
     pub threshold: f64,
 }
 
@@ -38,7 +37,7 @@ pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen
 mod tests {
     use super::*;
     use crate::rule::Rule;
-    use crate::rules::cases::{changed_host, fires};
+    use crate::rules::cases::{changed, fires, first_data};
 
     #[test]
     fn five_percent_of_the_time_by_disk_or_by_cpu_and_only_where_a_volume_is_served() {
@@ -51,8 +50,8 @@ mod tests {
                 ((Some(0.0), Some(0.06)), true),
             ],
             |(disk, cpu)| {
-                changed_host(|h| {
-                    let data = h.volumes.get_mut(&VolumeRole::Data).unwrap();
+                changed(|trial| {
+                    let data = first_data(trial);
                     (data.disk_floor_share, data.cpu_floor_share) = (disk, cpu);
                 })
             },

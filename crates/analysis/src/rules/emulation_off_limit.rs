@@ -13,14 +13,13 @@ use crate::seen::{Seen, SeenOn};
 
 /// fio measured a volume off its limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct EmulationOffLimit {
-    /// Which volume.
     pub volume: VolumeRole,
     /// What fio measured: reads per second, or bytes written per second.
     pub probed: VolumeLimit,
     /// What the limit allows, by `probed`.
     pub expected: f64,
-    /// What fio got.
     pub measured: f64,
     /// How much more, as a share; less where negative.
     pub off_by: f64,

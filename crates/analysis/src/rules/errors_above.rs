@@ -11,16 +11,12 @@ use crate::seen::Seen;
 
 /// Failed operations above the allowed share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ErrorsAbove {
-    /// Operations that failed.
     pub errors: u64,
-    /// All operations.
     pub operations: u64,
-    /// Their ratio.
     pub error_share: f64,
-    /// Allowed share.
     pub threshold: f64,
-    /// Errors by kind.
     pub kinds: BTreeMap<ErrorKind, u64>,
     /// What the server said of the first error of each kind, where that is known.
     pub first_errors: BTreeMap<ErrorKind, String>,

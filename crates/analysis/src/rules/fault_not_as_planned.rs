@@ -8,12 +8,10 @@ use crate::seen::Seen;
 
 /// A planned fault did not happen, or not as planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct FaultNotAsPlanned {
-    /// Faults that were planned.
     pub planned: u64,
-    /// Faults that happened.
     pub happened: u64,
-    /// What was not as planned.
     pub problems: Vec<String>,
 }
 

@@ -7,20 +7,16 @@ use crate::seen::Seen;
 
 /// Nodes were taken away by plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct FaultsPlanned {
-    /// All faults.
     pub faults: u64,
-    /// Of these, faults of disks.
     pub disk_faults: u64,
-    /// Of these, compactions.
     pub compactions: u64,
-    /// Of these, caches that were killed.
     pub cache_kills: u64,
     /// When the first is to begin, seconds from the start of measurement.
     pub first_at_s: f64,
     /// Seconds of all faults but compactions: how long one takes is seen when it is done.
     pub away_s: f64,
-    /// Seconds of measurement.
     pub measured_s: f64,
 }
 

@@ -8,7 +8,8 @@ use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
 
 use super::nodes::worst;
-use crate::host::VolumeActivity;
+use crate::activity::VolumeActivity;
+use crate::dimension::Dimension;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 use crate::seen::Seen;
@@ -25,18 +26,14 @@ pub enum MemberFigure {
 
 /// One of several data volumes does more than another, or takes longer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct UnbalancedMembers {
-    /// What of them differs.
     pub figure: MemberFigure,
-    /// The volume with most of it.
     pub most_of: VolumeRole,
     /// How much, by `figure`.
     pub most: f64,
-    /// The volume with least of it.
     pub least_of: VolumeRole,
-    /// How much.
     pub least: f64,
-    /// The difference as a share of the larger.
     pub less_by_share: f64,
     /// Data volumes of the node.
     pub members: u64,
@@ -48,8 +45,8 @@ pub struct UnbalancedMembers {
 
 /// One of several data volumes takes longer than the others at no more requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct SlowMember {
-    /// Which.
     pub volume: VolumeRole,
     /// Mean time of a request to it, microseconds.
     pub await_us: f64,
@@ -57,9 +54,7 @@ pub struct SlowMember {
     pub others_await_us: f64,
     /// Their ratio.
     pub times: f64,
-    /// Its requests per second.
     pub iops: f64,
-    /// Mean of the others'.
     pub others_iops: f64,
     /// Data volumes of the node.
     pub members: u64,
@@ -144,19 +139,15 @@ fn slow(trial: &TrialMeasurement, node: &Node<'_>) -> Option<(f64, SlowMember)> 
 /// How much of its limit a member used; `None` where it has none.
 fn share_of_limit(node: &Node<'_>, role: VolumeRole, activity: &VolumeActivity) -> Option<f64> {
     let volume = node.facts.volumes.iter().find(|volume| volume.role == role)?;
-    let (limits, is_combined) = (&volume.limits, volume.is_combined());
-    let of = |reads: f64, writes: f64, of_reads: Option<f64>, of_writes: Option<f64>| match is_combined {
-        true => [of_reads.and_then(|limit| stats::ratio(reads + writes, limit)), None],
-        false => [(reads, of_reads), (writes, of_writes)].map(|(done, limit)| stats::ratio(done, limit?)),
-    };
-    let requests = of(activity.read_iops(), activity.write_iops(), limits.read_iops, limits.write_iops);
-    let bytes = of(
-        activity.read_bytes_per_s(),
-        activity.write_bytes_per_s(),
-        limits.read_bytes_per_s,
-        limits.write_bytes_per_s,
-    );
-    requests.into_iter().chain(bytes).flatten().max_by(f64::total_cmp)
+    let shares = Dimension::ALL.into_iter().flat_map(|dimension| {
+        let ((reads, writes), (of_reads, of_writes)) = (activity.done(dimension), dimension.limits(&volume.limits));
+        let share = |done: f64, limit: Option<f64>| stats::ratio(done / activity.seconds, limit?);
+        match volume.is_combined() {
+            true => [share(reads + writes, of_reads), None],
+            false => [share(reads, of_reads), share(writes, of_writes)],
+        }
+    });
+    shares.flatten().max_by(f64::total_cmp)
 }
 
 /// The members that are asked most and least; or, where all are asked alike and none is slow by itself, those whose

@@ -66,6 +66,7 @@ use serde_json::Value;
 use stats::Outlier;
 
 use self::errors_above::ErrorsAbove;
+use self::imported::windows::Length;
 use self::trial_invalid::TrialInvalid;
 use crate::document::{CellAnalysis, ConfigurationFacts, NodeAnalysis};
 use crate::fact::CpuTakenBy;
@@ -278,10 +279,19 @@ pub fn of_cell(
     found.findings
 }
 
-/// The finding on an imported cell whose trials are not of the same length as those of the cells that it would be
-/// compared with.
-pub(crate) fn unlike_windows(cell: &str, seen: imported::windows::WindowsUnlike) -> Vec<Finding> {
-    on(&Scope::Cell(cell.to_owned()), [Seen::from(seen)])
+/// Imported cells whose trials are not of the same length as those of an earlier cell of their workload and load level,
+/// by their numbers, each with the finding on the first such.
+pub(crate) fn unlike_windows(cells: &[CellAnalysis], lengths: &[Option<Length>]) -> Vec<(usize, Vec<Finding>)> {
+    let of_cell = |(at, cell): (usize, &CellAnalysis)| {
+        let is_unlike = |other: &usize| {
+            let (of_other, length) = (&cells[*other], lengths[*other]);
+            (&cell.workload, cell.load) == (&of_other.workload, of_other.load) && !Length::are_like(lengths[at], length)
+        };
+        let other = (0..at).find(is_unlike)?;
+        let unlike = lengths[at]?.unlike(lengths[other]?, &cells[other].configuration);
+        Some((at, on(&Scope::Cell(cell.id.clone()), [Seen::from(unlike)])))
+    };
+    cells.iter().enumerate().filter_map(of_cell).collect()
 }
 
 /// In what the nodes of a cell, which are these, differ; `trials` are its valid ones.
@@ -363,7 +373,8 @@ pub fn probes_of<'a>(
 pub(crate) mod cases {
     use evidence::{ClientResult, TrialRecord};
 
-    use super::{Finding, HostId, Rule, forbidden, of_trial};
+    use super::{Finding, HostId, Rule, VolumeRole, forbidden, of_trial};
+    use crate::activity::VolumeActivity;
     use crate::host::DatabaseHost;
     use crate::measurement::TrialMeasurement;
     use crate::rule::RuleFigures;
@@ -412,6 +423,11 @@ pub(crate) mod cases {
     /// What the only database host showed.
     pub fn first_host(trial: &mut TrialMeasurement) -> &mut DatabaseHost {
         trial.hosts.get_mut(&HostId::DATABASE).unwrap()
+    }
+
+    /// What its data volume did.
+    pub fn first_data(trial: &mut TrialMeasurement) -> &mut VolumeActivity {
+        first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap()
     }
 
     /// What a rule found in a trial.

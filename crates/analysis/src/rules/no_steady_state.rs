@@ -11,16 +11,14 @@ use crate::seen::Seen;
 
 /// Throughput was still changing while it was measured. Shares are of the mean.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct NoSteadyState {
-    /// Seconds of measurement.
     pub measured_s: f64,
     /// Seconds that were cut off as start-up.
     pub cut_s: f64,
-    /// Change over the window.
     pub change_over_window_share: f64,
     /// Its 95 % interval: low end.
     pub change_low_share: f64,
-    /// High end.
     pub change_high_share: f64,
     /// Of the trend test.
     pub trend_p_value: f64,

@@ -12,14 +12,11 @@ use crate::seen::Seen;
 
 /// An offered rate, and what was achieved of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct OfferedRate {
-    /// Operations per second that were offered.
     pub offered_ops_per_s: f64,
-    /// Operations per second that were achieved.
     pub achieved_ops_per_s: f64,
-    /// Achieved of offered.
     pub share: f64,
-    /// Allowed difference, as a share.
     pub allowed_off: f64,
     /// Requests of the window more than were offered; fewer where negative.
     pub requests_off: f64,

@@ -11,10 +11,9 @@ use crate::seen::Seen;
 
 /// Repetitions lie far apart: one of them lies far from what its cell and block have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct RepetitionsSpread {
-    /// Which.
     pub block: u32,
-    /// By what share it is off.
     pub off_by: f64,
     /// How the others spread, as a share.
     pub spread_of_others: f64,

@@ -10,18 +10,15 @@ use crate::seen::Seen;
 
 /// Reads and writes together got more than EBS gives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct SeparateReadWriteLimits {
-    /// Which volume.
     pub volume: VolumeRole,
-    /// Reads per second.
     pub read_iops: f64,
-    /// Writes per second.
     pub write_iops: f64,
     /// What EBS gives to both, requests per second.
     pub limit_iops: f64,
     /// Both, as a share of that.
     pub combined_share: f64,
-    /// Allowed share.
     pub threshold: f64,
 }
 

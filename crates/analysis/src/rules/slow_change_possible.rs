@@ -12,14 +12,12 @@ use crate::seen::Seen;
 
 /// No trend was shown, but a large one could hide. Shares are of the mean.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct SlowChangePossible {
-    /// Seconds of the window.
     pub window_s: f64,
-    /// Change over the window.
     pub change_over_window_share: f64,
     /// Its 95 % interval: low end.
     pub change_low_share: f64,
-    /// High end.
     pub change_high_share: f64,
     /// Independent batches of five seconds that the window is worth.
     pub independent_batches: f64,

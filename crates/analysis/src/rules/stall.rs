@@ -15,22 +15,16 @@ use crate::seen::Seen;
 
 /// The server stopped answering for a while. Moments are seconds from the start of measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct Stall {
-    /// Stops.
     pub stops: u64,
-    /// Length of the longest.
     pub longest_s: f64,
-    /// When it began.
     pub longest_at_s: f64,
-    /// When the first began.
     pub first_at_s: f64,
-    /// Length of all together.
     pub stopped_s: f64,
-    /// The same as a share of the window.
     pub window_share: f64,
-    /// Median throughput of the window's seconds, operations per second.
     pub median_ops_per_s: f64,
-    /// A second with less than this share of that is a stop.
+    /// A second with less than this share of the median is a stop.
     pub threshold_share: f64,
     /// The shortest stop that is reported.
     pub threshold_s: f64,

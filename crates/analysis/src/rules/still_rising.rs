@@ -13,16 +13,12 @@ use crate::seen::Seen;
 
 /// Throughput went one way by more than its noise explains.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct StillRising {
-    /// Operations per second in the first third of the window.
     pub first_third_ops_per_s: f64,
-    /// In the last.
     pub last_third_ops_per_s: f64,
-    /// The change as a share.
     pub change_share: f64,
-    /// Allowed share.
     pub threshold: f64,
-    /// Seconds of the window.
     pub window_s: f64,
     /// Why it changes by plan, if it does.
     pub trajectory: Option<Trajectory>,

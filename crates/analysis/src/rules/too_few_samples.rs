@@ -11,14 +11,12 @@ use crate::seen::Seen;
 
 /// A percentile rests on few samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct TooFewSamples {
-    /// Of which operation.
     pub operation: OperationKind,
     /// The lowest percentile that is not supported: `p99`. It stands for those above it.
     pub percentile: String,
-    /// Samples of a trial.
     pub samples: u64,
-    /// Samples that it takes.
     pub needed: f64,
     /// Share of samples beyond the percentile.
     pub tail_share: f64,

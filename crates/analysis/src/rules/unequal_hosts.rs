@@ -26,10 +26,9 @@ pub struct UnequalHosts {
 
 /// What machines differ in, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct HostDifference {
-    /// In what.
     pub fact: HostFact,
-    /// How.
     #[serde(flatten)]
     pub how: DifferenceKind,
 }

@@ -10,33 +10,27 @@ use experiment::VolumeRole;
 use serde::{Deserialize, Serialize};
 use stats::{LEVEL, Layout, Series};
 
+use crate::activity::VolumeActivity;
 use crate::document::limit::{LimitKind, ResourceUse, Unit};
 use crate::document::{ConfigurationFacts, NodeAnalysis, VolumeReport};
 use crate::fact::NodeFigure;
-use crate::host::VolumeActivity;
 use crate::measurement::TrialMeasurement;
 use crate::node::Node;
 
 /// The nodes of a configuration differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct UnequalNodes {
-    /// In what.
     pub figure: NodeFigure,
     /// Of which volume, where it is one of volumes.
     pub volume: Option<VolumeRole>,
-    /// The node with most of it.
     pub most_of: HostId,
     /// How much, by `figure`.
     pub most: f64,
-    /// The node with least of it.
     pub least_of: HostId,
-    /// How much.
     pub least: f64,
-    /// The difference as a share of the larger.
     pub less_by_share: f64,
-    /// Nodes.
     pub nodes: u64,
-    /// Trials.
     pub trials: u64,
     /// Allowed difference, as a share of the smaller.
     pub threshold: f64,

@@ -12,22 +12,17 @@ use crate::seen::Seen;
 
 /// A volume was at its limit. Rates are means of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct VolumeAtCap {
-    /// Which volume.
     pub volume: VolumeRole,
-    /// Which of its limits.
     pub limited: VolumeLimit,
     /// The limit, requests or bytes per second by `limited`.
     pub limit: f64,
     /// Share of the 10 s windows in which it was at it.
     pub windows_at_cap_share: f64,
-    /// Reads per second.
     pub read_iops: f64,
-    /// Writes per second.
     pub write_iops: f64,
-    /// Bytes read per second.
     pub read_bytes_per_s: f64,
-    /// Bytes written per second.
     pub write_bytes_per_s: f64,
 }
 
@@ -87,17 +82,12 @@ fn share_at(windows: &[f64], limit: Option<f64>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::rule::Rule;
-    use crate::rules::cases::{changed, changed_host, fires, first_host, seen};
+    use crate::rules::cases::{changed, fires, first_data, seen};
 
     /// 625 IOPS: 593.75 are 95 %.
     #[test]
     fn ninety_five_percent_in_half_of_the_windows() {
-        let with = |windows: [f64; 4]| {
-            changed_host(|h| {
-                let data = h.volumes.get_mut(&VolumeRole::Data).unwrap();
-                data.windows.read_iops = windows.to_vec();
-            })
-        };
+        let with = |windows: [f64; 4]| changed(|trial| first_data(trial).windows.read_iops = windows.to_vec());
         fires(
             Rule::VolumeAtCap,
             &[
@@ -117,9 +107,8 @@ mod tests {
             changed(|trial| {
                 let volume = &mut trial.record.nodes[0].volumes[0];
                 (volume.is_served, volume.combined) = (is_served, Some(is_served));
-                let data = first_host(trial).volumes.get_mut(&VolumeRole::Data).unwrap();
-                data.windows.read_iops = vec![320.0; 4];
-                data.windows.write_iops = vec![300.0; 4];
+                let windows = &mut first_data(trial).windows;
+                (windows.read_iops, windows.write_iops) = (vec![320.0; 4], vec![300.0; 4]);
             })
         };
         fires(Rule::VolumeAtCap, &[(true, true), (false, false)], with);

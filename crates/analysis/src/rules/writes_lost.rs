@@ -8,22 +8,19 @@ use crate::seen::Seen;
 
 /// Acknowledged writes were gone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct WritesLost {
     /// Consistency level of the reads that looked.
     pub consistency: Consistency,
-    /// Values that were looked for.
     pub values: u64,
     /// Values that had lost their last acknowledged write.
     pub lost: u64,
-    /// Of these, values that were older.
     pub older: u64,
     /// Values whose record was not there.
     pub missing: u64,
     /// Values that carried another key, or none.
     pub foreign: u64,
-    /// Trials in which it was looked.
     pub trials: u64,
-    /// Of these, trials in which something was lost.
     pub trials_with_loss: u64,
     /// The first that was lost.
     pub example: Option<String>,

@@ -5,6 +5,7 @@
 
 mod advice;
 mod baseline;
+mod basis;
 mod capacity;
 mod carries_over;
 mod disk_room;
@@ -32,7 +33,8 @@ use analysis::{
 
 pub use exchange::Exchange;
 
-pub(crate) use doubts::{caution, cautions, doubt, not_judged, spread};
+pub(crate) use basis::{caution, cautions, spread};
+pub(crate) use doubts::{doubt, not_judged};
 pub(crate) use places::{cell as cell_name, name as place_name};
 pub(crate) use repetitions::chance;
 pub(crate) use steps::reason as step_reason;
@@ -124,7 +126,7 @@ pub fn answer(analysis: &Analysis) -> Answer {
         exchange: exchange::exchange(analysis, &headline.reported),
         sentences,
         doubts: doubted,
-        basis: doubts::basis(analysis),
+        basis: basis::basis(analysis),
     }
 }
 

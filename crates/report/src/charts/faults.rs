@@ -1,8 +1,8 @@
 //! Throughput and tail latency of each cell over time, with the seconds of planned faults shaded.
 
-use analysis::{Analysis, CellAnalysis, Charts, Panel, TrialCharts};
+use analysis::{Analysis, CellAnalysis, Charts, Panel};
 
-use super::time_chart::{POINTS, figure, lines, named, panel, trials};
+use super::time_chart::{POINTS, figure, lines, named, panels, values};
 use crate::answer::cell_name;
 use crate::document::html::escaped;
 
@@ -17,15 +17,11 @@ pub fn drawn(analysis: &Analysis, charts: &Charts) -> String {
     let cells = &all[..all.len().min(CELLS)];
     let mut out = String::new();
     for title in PANELS {
-        let with_panel = |cell: &CellAnalysis| -> Vec<(&TrialCharts, &Panel)> {
-            trials(charts, cell).into_iter().filter_map(|t| Some((t, panel(t, title)?))).collect()
-        };
-        let panels: Vec<(&CellAnalysis, Vec<_>)> = cells.iter().map(|c| (*c, with_panel(c))).collect();
-        let shown = panels.iter().flat_map(|(_, drawn)| drawn).map(|(_, panel)| *panel);
-        let Some(shown) = shown.max_by_key(|p| p.lines.len()) else { continue };
-        let values = panels.iter().flat_map(|(_, drawn)| drawn).flat_map(|(_, panel)| lines(panel));
-        let top = values.flat_map(|l| l.points.iter().filter_map(|(_, v)| *v)).fold(0.0, f64::max);
-        let figures: String = panels
+        let of_cells: Vec<(&CellAnalysis, Vec<_>)> = cells.iter().map(|c| (*c, panels(charts, c, title))).collect();
+        let drawn = || of_cells.iter().flat_map(|(_, drawn)| drawn).map(|(_, panel)| *panel);
+        let Some(shown) = drawn().max_by_key(|p| p.lines.len()) else { continue };
+        let top = drawn().flat_map(values).fold(0.0, f64::max);
+        let figures: String = of_cells
             .iter()
             .map(|(cell, drawn)| {
                 let name = escaped(&cell_name(analysis, cell));

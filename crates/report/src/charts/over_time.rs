@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use analysis::{Analysis, CellAnalysis, Charts, Panel, TrialCharts};
 
-use super::time_chart::{self, POINTS, REPETITIONS, lines, named, panel, trials};
+use super::time_chart::{self, POINTS, REPETITIONS, lines, named, panels, values};
 use crate::document::html::{escaped, id};
 use crate::figures::when;
 use crate::labels;
@@ -60,13 +60,10 @@ pub fn over_time(analysis: &Analysis, charts: &Charts) -> String {
 fn tops<'a>(analysis: &'a Analysis, charts: &Charts) -> Tops<'a> {
     let mut tops = Tops::new();
     for cell in &analysis.cells {
-        for trial in trials(charts, cell) {
-            for title in PANELS {
-                let values = panel(trial, title).into_iter().flat_map(lines);
-                let values = values.flat_map(|l| l.points.iter().filter_map(|(_, v)| *v));
-                let top = tops.entry((cell.workload.as_str(), title)).or_insert(0.0);
-                *top = values.fold(*top, f64::max);
-            }
+        for title in PANELS {
+            let top = tops.entry((cell.workload.as_str(), title)).or_insert(0.0);
+            let seen = panels(charts, cell, title).into_iter().flat_map(|(_, panel)| values(panel));
+            *top = seen.fold(*top, f64::max);
         }
     }
     tops
@@ -74,11 +71,8 @@ fn tops<'a>(analysis: &'a Analysis, charts: &Charts) -> Tops<'a> {
 
 /// Points of each line, as many as the page has room for.
 fn points(analysis: &Analysis, charts: &Charts) -> usize {
-    let drawn = analysis.cells.iter().flat_map(|cell| trials(charts, cell));
-    let count = drawn
-        .flat_map(|trial| PANELS.into_iter().filter_map(move |title| panel(trial, title)))
-        .map(|panel| lines(panel).count())
-        .sum::<usize>();
+    let drawn = analysis.cells.iter().flat_map(|c| PANELS.into_iter().flat_map(move |of| panels(charts, c, of)));
+    let count: usize = drawn.map(|(_, panel)| lines(panel).count()).sum();
     (BYTES / POINT_BYTES / count.max(1)).clamp(FEWEST, POINTS)
 }
 
@@ -91,9 +85,7 @@ impl Drawn<'_> {
         let mut has_limit = false;
         let figures: String = cells
             .map(|cell| {
-                let drawn = trials(self.charts, cell);
-                let with_panel: Vec<(&TrialCharts, &Panel)> =
-                    drawn.into_iter().filter_map(|t| Some((t, panel(t, title)?))).collect();
+                let with_panel = panels(self.charts, cell, title);
                 // The panel with most lines names them.
                 shown = shown.into_iter().chain(with_panel.iter().map(|(_, p)| *p)).max_by_key(|p| p.lines.len());
                 has_limit |= with_panel.iter().any(|(_, p)| !p.limits.is_empty());

@@ -20,8 +20,13 @@ pub const REPETITIONS: usize = 3;
 /// Points of a line at the most: no more are seen at this size.
 pub const POINTS: usize = 110;
 
-/// The trials of a cell that are drawn.
-pub fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
+/// The trials of a cell that are drawn, each with its panel of this title.
+pub fn panels<'a>(charts: &'a Charts, cell: &CellAnalysis, title: &str) -> Vec<(&'a TrialCharts, &'a Panel)> {
+    let panel = |trial: &'a TrialCharts| Some((trial, trial.panels.iter().find(|panel| panel.title == title)?));
+    trials(charts, cell).into_iter().filter_map(panel).collect()
+}
+
+fn trials<'a>(charts: &'a Charts, cell: &CellAnalysis) -> Vec<&'a TrialCharts> {
     let of_cell = || charts.trials.iter().filter(|t| t.cell == cell.id);
     let valid: Vec<&TrialCharts> = of_cell().filter(|t| t.valid).take(REPETITIONS).collect();
     if valid.is_empty() { of_cell().take(REPETITIONS).collect() } else { valid }
@@ -34,8 +39,9 @@ pub fn lines(panel: &Panel) -> impl Iterator<Item = &Line> {
     panel.lines.iter().filter(move |l| !is_latency || !has_tail || l.name.ends_with("p99"))
 }
 
-pub fn panel<'a>(trial: &'a TrialCharts, title: &str) -> Option<&'a Panel> {
-    trial.panels.iter().find(|p| p.title == title)
+/// The values of these lines.
+pub fn values(panel: &Panel) -> impl Iterator<Item = f64> {
+    lines(panel).flat_map(|line| line.points.iter().filter_map(|(_, value)| *value))
 }
 
 /// A chart from 0 to a little above `highest`, under `heading` (HTML) and with `name` for who cannot see it; empty

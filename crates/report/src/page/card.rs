@@ -11,6 +11,7 @@ use crate::document::text::Text;
 use crate::figures::{several, when};
 use crate::labels;
 use crate::sections::findings_summary;
+use crate::summary;
 
 /// Doubts of the first screen.
 const DOUBTS: usize = 3;
@@ -89,7 +90,7 @@ fn rest(analysis: &Analysis, answer: &Answer, more_doubts: &[String]) -> String 
 /// What the answer rests on.
 fn basis(analysis: &Analysis, answer: &Answer) -> Vec<String> {
     let findings = format!("Findings: {}.", findings_summary(analysis));
-    answer.basis.iter().cloned().chain(labels::summary(analysis)).chain([findings]).collect()
+    answer.basis.iter().cloned().chain(summary::of_run(analysis)).chain([findings]).collect()
 }
 
 fn sentences(all: &[String]) -> String {

@@ -8,6 +8,7 @@ use crate::document::table::{Form, Rows, rows};
 use crate::document::text::code;
 use crate::figures::{GIB, MIB, given};
 use crate::labels;
+use crate::summary;
 
 /// The whole section.
 pub fn section(analysis: &Analysis) -> Section<'_> {
@@ -31,9 +32,9 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
     let section = Section::new("configurations", "Configurations")
         .mostly(Form::ROOMY)
         .table(machines(all, main_memory(analysis)))
-        .list(labels::versions(analysis))
+        .list(summary::versions(analysis))
         .table(settings)
-        .list(labels::weightings(analysis).into_iter().chain(labels::backlogs(analysis)))
+        .list(summary::weightings(analysis).into_iter().chain(summary::backlogs(analysis)))
         .table(volumes(all, labels::prober(analysis)))
         .table(bill)
         .key(format!("Basis of cost: {}.", labels::basis(analysis)));

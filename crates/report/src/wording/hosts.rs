@@ -5,10 +5,7 @@ use analysis::rules::several_volumes::SeveralVolumes;
 use analysis::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
 
 use super::amounts::Words;
-use crate::figures::{given, listed, number};
-
-/// Bytes.
-const GIB: f64 = 1_073_741_824.0;
+use crate::figures::{GIB, given, listed, number};
 
 pub fn unequal(of: &UnequalHosts) -> Words {
     let differences: Vec<String> = of.differences.iter().map(difference).collect();

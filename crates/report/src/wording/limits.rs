@@ -6,7 +6,7 @@ use analysis::{
     ResourceChange, ResourceUse, Unit,
 };
 
-use crate::figures::{given, number, whole_percent};
+use crate::figures::{KIB, given, number, whole_percent};
 use crate::labels;
 
 /// What is said of a cell's limit, and how much of what its volumes deliver it used.
@@ -24,7 +24,6 @@ pub fn used(analysis: &Analysis, cell: &CellAnalysis) -> Option<String> {
 
 /// Up to this share of what the probe got the difference is the noise of a probe of two seconds.
 const NOISE: f64 = 1.05;
-const KIB: f64 = 1024.0;
 
 /// `is_one`: one node has one volume for its data. `prober` found what is delivered.
 fn of_delivered(of: &Delivered, is_one: bool, prober: &str) -> String {

@@ -1,7 +1,6 @@
 //! Did the volume do the work, was it whole, and was it what was asked for?
 
-use analysis::VolumeLimit;
-use analysis::rules::burst::{BucketLasts, BurstChanged, BurstOnly, Credits};
+use analysis::rules::burst::{BucketLasts, BurstChanged, BurstOnly};
 use analysis::rules::cache_warmed::CacheWarmed;
 use analysis::rules::data_fits_page_cache::DataFitsPageCache;
 use analysis::rules::data_set_smaller::DataSetSmaller;
@@ -15,6 +14,7 @@ use analysis::rules::table_bloat::TableBloat;
 use analysis::rules::throttle_slices::ThrottleSlices;
 use analysis::rules::volume_above_instance::VolumeAboveInstance;
 use analysis::rules::volume_at_cap::VolumeAtCap;
+use analysis::{Dimension, VolumeLimit};
 
 use super::amounts::{Words, percent};
 use crate::figures::{MIB, about, count, number, whole};
@@ -204,29 +204,29 @@ pub fn table_bloat(of: &TableBloat) -> Words {
 }
 
 /// `5,000 I/O`, or `3,200 MiB` of a bucket of bytes.
-fn credits(unit: Credits, credits: f64) -> String {
+fn credits(unit: Dimension, credits: f64) -> String {
     let amount = amount(unit, credits);
     match unit {
-        Credits::Bytes => format!("{amount} MiB"),
-        Credits::Requests => format!("{amount} I/O"),
+        Dimension::Bytes => format!("{amount} MiB"),
+        Dimension::Requests => format!("{amount} I/O"),
     }
 }
 
-fn amount(unit: Credits, credits: f64) -> String {
+fn amount(unit: Dimension, credits: f64) -> String {
     match unit {
-        Credits::Bytes => whole(credits / MIB),
-        Credits::Requests => whole(credits),
+        Dimension::Bytes => whole(credits / MIB),
+        Dimension::Requests => whole(credits),
     }
 }
 
 /// `A full bucket gives 3,000 IOPS for 33 minutes, then 300.`, at full scale.
-fn lasts(unit: Credits, lasts: Option<BucketLasts>) -> String {
+fn lasts(unit: Dimension, lasts: Option<BucketLasts>) -> String {
     let Some((lasts, seconds)) = lasts.and_then(|lasts| Some((lasts, lasts.full_bucket_lasts_s?))) else {
         return String::new();
     };
     let (divisor, unit) = match unit {
-        Credits::Bytes => (MIB, "MiB/s"),
-        Credits::Requests => (1.0, "IOPS"),
+        Dimension::Bytes => (MIB, "MiB/s"),
+        Dimension::Requests => (1.0, "IOPS"),
     };
     format!(
         " Under this demand a full bucket gives {} {unit} for {}, then {} (at full scale).",

@@ -1,5 +1,6 @@
 //! A run written by hand, as large and as hostile as a test wants it.
 
+pub mod charts;
 pub mod faults;
 
 use std::collections::BTreeMap;
@@ -10,12 +11,12 @@ use analysis::rules::repetitions_spread::RepetitionsSpread;
 use analysis::rules::stall::Stall;
 use analysis::rules::volume_above_instance::VolumeAboveInstance;
 use analysis::{
-    Analysis, AnswerOutcome, Arrivals, Background, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine,
+    Analysis, AnswerOutcome, Arrivals, Basis, Caution, CellAnalysis, Charts, ConfigurationFacts, CostLine,
     DatabaseFigures, Dataset, DecidedBy, Decision, Doubt, ErrorKind, Estimate, Finding, IntervalMethod, IoLimits,
-    LatencyAnalysis, LatencyCurve, LatencyFigures, Limit, LimitKind, Line, LoadLevel, Metric, OperationKind, Panel,
-    ProbeResult, Range, Ranked, Ratio, Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity,
-    SpreadKind, Status, Summary, TrialCharts, TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict,
-    VolumeReport, VolumeRole, WorkloadAnswer, WorkloadFacts,
+    LatencyAnalysis, LatencyFigures, Limit, LimitKind, LoadLevel, Metric, OperationKind, ProbeResult, Range, Ranked,
+    Ratio, Reason, Recommendation, Remark, ResidualSpread, ResourceUse, Scope, Severity, SpreadKind, Status, Summary,
+    TrialCounts, TrialShape, Unit, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, VolumeRole, WorkloadAnswer,
+    WorkloadFacts,
 };
 
 /// What a user may write as a name: it must arrive as text.
@@ -37,8 +38,8 @@ pub fn run(configurations: &[&str], workloads: &[&str], blocks: u32) -> (Analysi
     }
     let trials = cells.len() as u64 * u64::from(blocks);
     let charts = Charts {
-        trials: cells.iter().flat_map(|c| (1..=blocks).map(|block| trial(&c.id, block))).collect(),
-        curves: cells.iter().map(|c| curve(&c.id)).collect(),
+        trials: cells.iter().flat_map(|c| (1..=blocks).map(|block| charts::trial(&c.id, block))).collect(),
+        curves: cells.iter().map(|c| charts::curve(&c.id)).collect(),
     };
     let (decision, value_of_money) = (decisions(configurations, workloads), steps(configurations, workloads));
     let findings = findings(&cells, configurations[0]);
@@ -477,62 +478,4 @@ fn findings(cells: &[CellAnalysis], configuration: &str) -> Vec<Finding> {
         all.push(finding(stall.clone().into(), Severity::Suspect, Scope::trial(&cell.id, 1)));
     }
     all
-}
-
-/// A restless trial: no two points in line, so that nothing can be left out of a path.
-pub fn trial(cell: &str, block: u32) -> TrialCharts {
-    let line = |name: &str, seed: u64| {
-        let mut state = seed ^ u64::from(block) ^ cell.len() as u64;
-        Line {
-            name: name.to_owned(),
-            points: (0..240_u32)
-                .map(|i| {
-                    // Knuth's MMIX generator: restless, and the same in every run of the test.
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    let value = (state >> 33) as f64 / f64::from(1_u32 << 31);
-                    (f64::from(i) * 1.25, Some(500.0 + 500.0 * value))
-                })
-                .collect(),
-        }
-    };
-    let panel = |title: &str, unit: &str, names: &[&str], limits: &[(&str, f64)]| Panel {
-        title: title.to_owned(),
-        unit: unit.to_owned(),
-        lines: names.iter().zip(1..).map(|(n, seed)| line(n, seed)).collect(),
-        limits: limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
-    };
-    TrialCharts {
-        cell: cell.to_owned(),
-        block,
-        valid: true,
-        warmup_s: 20.0,
-        measured_s: 300.0,
-        steady_from_s: 12.0,
-        fault_spans: Vec::new(),
-        background: vec![
-            Background { times: 2.0, one: "flush", several: "flushes" },
-            Background { times: 1.0, one: "compaction", several: "compactions" },
-        ],
-        panels: vec![
-            panel("Throughput", "operations/s", &["completed"], &[]),
-            panel("Latency", "ms", &["read p50", "read p99"], &[]),
-            panel("Data volume IOPS", "requests/s", &["reads", "writes"], &[("limit", 1000.0)]),
-            panel("Data volume MB/s", "MB/s", &["read", "written"], &[("limit", 9e9)]),
-            panel("Memory of the database", "MiB", &["page cache", "anonymous"], &[]),
-            panel("CPU", "CPUs", &["database", "whole host"], &[]),
-            panel("Garbage collection", "% of time paused", &["pauses"], &[]),
-            panel("Compactions", "waiting or running", &["compactions"], &[]),
-        ],
-    }
-}
-
-fn curve(cell: &str) -> LatencyCurve {
-    LatencyCurve {
-        cell: cell.to_owned(),
-        operation: OperationKind::Read,
-        points: [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999]
-            .into_iter()
-            .map(|q: f64| (q, 800.0 * (1.0 - q).powf(-0.5)))
-            .collect(),
-    }
 }

@@ -8,14 +8,12 @@ use crate::seen::Seen;
 
 /// Compactions fell behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct CompactionDebt {
     /// Waiting or running at the start of the window.
     pub compactions_start: f64,
-    /// At its end.
     pub compactions_end: f64,
-    /// Allowed growth, as a share.
     pub threshold_growth_share: f64,
-    /// Allowed growth, tasks.
     pub threshold_tasks: f64,
 }
 

@@ -8,14 +8,12 @@ use crate::seen::Seen;
 
 /// Garbage collection took long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct GcPauses {
     /// Share of the window in which it paused the database.
     pub gc_pause_share: f64,
-    /// Allowed share.
     pub threshold: f64,
-    /// The longest pause, seconds.
     pub longest_pause_s: f64,
-    /// Allowed length of one, seconds.
     pub threshold_s: f64,
 }
 

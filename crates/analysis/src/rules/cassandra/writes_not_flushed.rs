@@ -13,10 +13,9 @@ use crate::seen::Seen;
 
 /// Writes that matter to the data volume were hardly flushed in the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct WritesNotFlushed {
-    /// Flushes of memtables in the window.
     pub flushes: f64,
-    /// Seconds of the window.
     pub window_s: f64,
     /// Payload that clients wrote to the node, bytes per second.
     pub written_bytes_per_s: f64,

@@ -28,16 +28,12 @@ pub struct ImportedProgress {
 
 /// Throughput went one way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ImportedDrift {
-    /// Operations per second in the first third of the lines.
     pub first_third_ops_per_s: f64,
-    /// In the last.
     pub last_third_ops_per_s: f64,
-    /// The change as a share.
     pub change_share: f64,
-    /// Allowed share.
     pub threshold: f64,
-    /// Lines that were judged.
     pub lines: u64,
 }
 

@@ -6,8 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use experiment::LoadLevel;
-
 use crate::measurement::TrialMeasurement;
 
 /// They are not.
@@ -65,26 +63,6 @@ impl Length {
             threshold: LIKE,
         }
     }
-}
-
-/// Where a cell is in the matrix.
-pub(crate) struct Place<'a> {
-    pub configuration: &'a str,
-    pub workload: &'a str,
-    pub load: LoadLevel,
-}
-
-/// The cells that are not like an earlier one of their workload and load level, each with the first such; by their
-/// numbers.
-pub(crate) fn among(cells: &[(Place<'_>, Option<Length>)]) -> Vec<(usize, WindowsUnlike)> {
-    let of_cell = |(at, (cell, length)): (usize, &(Place<'_>, Option<Length>))| {
-        let unlike = cells[..at].iter().find(|(other, of_other)| {
-            (cell.workload, cell.load) == (other.workload, other.load) && !Length::are_like(*length, *of_other)
-        });
-        let (other, of_other) = unlike?;
-        Some((at, (*length)?.unlike((*of_other)?, other.configuration)))
-    };
-    cells.iter().enumerate().filter_map(of_cell).collect()
 }
 
 #[cfg(test)]
