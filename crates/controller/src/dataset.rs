@@ -16,7 +16,7 @@ use super::bucket_snapshot;
 use super::hosts;
 use super::own_snapshot;
 use super::run::Run;
-use super::run_failure::{Failure, Result, answer};
+use super::run_failure::{Result, answer};
 use super::store::{Keys, OfCluster, Restored, Store, counted};
 
 /// Requests in flight while loading.

@@ -11,7 +11,7 @@ use wire::{DatabaseRequest, Reply, SnapshotFacts};
 use super::bucket_snapshot;
 use super::hosts;
 use super::run::Run;
-use super::run_failure::{Failure, Result, answer};
+use super::run_failure::{Result, answer};
 use super::store::OfCluster;
 
 /// Requests of each statement that are tried: one in a hundred that finds nothing is seen with a chance of 99 %.

@@ -11,7 +11,7 @@ use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
 
 use super::hosts;
 use super::run::Run;
-use super::run_failure::{Failure, Result, answer};
+use super::run_failure::{Result, answer};
 use super::s3::Bucket;
 
 /// What to do about a snapshot of the user's own that machines elsewhere cannot restore, and a store does not have.

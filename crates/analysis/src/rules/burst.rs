@@ -321,13 +321,10 @@ mod tests {
         assert_eq!([demand(None, 0.0), demand(None, 30.0)], [200.0 + 100_000.0 / 60.0; 2]);
         // The first and the last sample of a window of 60 s are 59 s apart.
         let apart = |seconds: f64| {
-            let mut trial = measured(&sound_record(), 160.0 * 60.0);
-            let host = trial.hosts.get_mut(&HostId::DATABASE).unwrap();
-            let data = host.volumes.get_mut(&VolumeRole::Data).unwrap();
+            let mut trial = with_credits((5.1e6, 5.0e6));
+            let data = first_data(&mut trial);
             (data.request_credits, data.credits_s) = (Some((5.0e6 + 59.0 * 30.0, 5.0e6)), Some(seconds));
-            let found = analyse(&run(&job, &[trial])).findings;
-            let lasts = found.iter().find_map(Finding::figures::<BurstOnly>).and_then(|found| found.lasts).unwrap();
-            lasts.burst_per_s
+            only(gp2(200.0), trial).and_then(|found| found.lasts).unwrap().burst_per_s
         };
         assert_eq!([apart(59.0), apart(60.0)], [230.0, 200.0 + 59.0 * 30.0 / 60.0]);
     }

@@ -35,7 +35,6 @@ pub(crate) fn finding(trial: &TrialMeasurement, role: VolumeRole) -> Option<Seen
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::rule::Rule;
     use crate::rules::cases::{changed, fires, first_data};
 

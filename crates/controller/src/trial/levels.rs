@@ -13,7 +13,7 @@ use super::database::parts;
 use super::modifying::modify;
 use crate::hosts;
 use crate::run::Run;
-use crate::run_failure::{Failure, Result};
+use crate::run_failure::Result;
 
 /// Modifies the volumes of a trial where they have another level, and waits until that is in force; so many trials are
 /// left. Which were modified.
