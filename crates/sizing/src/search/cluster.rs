@@ -147,10 +147,14 @@ impl<'a> Search<'a> {
                 let used = operations / sustained.beside.replica_operations(sustained.throughput);
                 // The p99 is in the rate already.
                 (allowed, p99_by) = (self.allowed(nodes, None), Some(P99By::Found { scale: sustained.beside.scale }));
-                // What a model of 1:N was found to carry is the least that full scale carries.
-                refused = match sustained.beside.scale > 1.0 {
-                    true => ((refused.0 * used / modelled).max(allowed.0), refused.1),
-                    false => allowed,
+                // What a model of 1:N was found to carry is the least that full scale carries, and what was found under
+                // a lower bound, or ended by another part of the objective, the least that this one lets through.
+                let is_shown = sustained.beside.scale <= 1.0
+                    && sustained.is_of_p99
+                    && self.target.p99_ms.is_some_and(|asked_ms| sustained.bound_ms >= asked_ms);
+                refused = match is_shown {
+                    true => allowed,
+                    false => ((refused.0 * used / modelled).max(allowed.0), refused.1),
                 };
                 (busiest, used, Label::Measured, Some(half.max(LEAST_HALF_WIDTH)))
             }
