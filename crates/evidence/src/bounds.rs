@@ -353,11 +353,18 @@ mod tests {
         V2DeflateSerializer::new().serialize(&histogram(), &mut deflated).unwrap();
         assert_eq!(decode_histogram(&plain).unwrap(), histogram());
         assert_eq!(decode_histogram(&deflated).unwrap(), histogram());
+        // One decoder for many, whatever became of those before.
+        let mut decoder = HistogramDecoder::default();
         for end in 0..plain.len() {
             decode_histogram(&plain[..end]).unwrap_err();
+            decoder.counts(&plain[..end]).unwrap_err();
         }
         for end in 0..deflated.len() {
             let _ = decode_histogram(&deflated[..end]);
+            decoder.counts(&deflated[..end]).unwrap_err();
+        }
+        for whole in [&plain, &deflated, &plain] {
+            assert_eq!(decoder.counts(whole), Ok(LatencyCounts::of(&histogram())));
         }
     }
 
@@ -374,7 +381,16 @@ mod tests {
             (0, HIGHEST_US, sound),
         ] {
             decode_histogram(&forged(digits, high, length)).unwrap_err();
+            HistogramDecoder::default().counts(&forged(digits, high, length)).unwrap_err();
         }
+        // It counts what lies above its highest value.
+        HistogramDecoder::default().counts(&forged(3, 2_000, sound)).unwrap_err();
+        // Of other digits than ours the buckets are others.
+        let mut coarse = Histogram::<u64>::new_with_bounds(1, HIGHEST_US, 2).unwrap();
+        coarse.record_n(40_000, 3).unwrap();
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&coarse, &mut bytes).unwrap();
+        assert_eq!(HistogramDecoder::default().counts(&bytes), Ok(LatencyCounts::of(&coarse)));
         // A gigabyte of zeros takes a megabyte; no more of it is inflated than a histogram can have.
         let mut bomb = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut bomb, &vec![0; 8 << 20]).unwrap();

@@ -1,5 +1,5 @@
-//! Latencies as counts of buckets, without those that are empty: a second of a trial has hundreds among 18,000, and a report looks at
-//! a million seconds.
+//! Latencies as counts of buckets, without those that are empty: a second of a trial has hundreds among 18,000, and a
+//! report looks at a million seconds.
 //!
 //! Buckets are those of [`empty_histogram`]: 2,048 of a microsecond each, then 1,024 for each doubling.
 

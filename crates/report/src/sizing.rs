@@ -108,20 +108,22 @@ fn in_full(first: &Proposal) -> Section<'_> {
 fn with_or_without_cache(answer: &Sizing) -> Option<String> {
     let find = |name: Option<&String>| name.and_then(|name| answer.proposals.iter().find(|p| p.title() == *name));
     let with = find(answer.choice.cheapest_with_cache.as_ref())?;
+    let if_it_holds = |proposal: &Proposal| if proposal.doubts.is_empty() { "" } else { ", if it holds" };
     let machines = format!(
         "With a cache: {} database + {} cache machines ({}), {} USD a month{}.",
         given(with.nodes.into()),
         given(with.cache.as_ref()?.nodes.into()),
         with.title(),
         usd(with.usd_per_month),
-        if with.doubts.is_empty() { "" } else { ", if it holds" }
+        if_it_holds(with)
     );
     Some(match find(answer.choice.cheapest_without_cache.as_ref()) {
         Some(without) => format!(
-            "{machines} Without: {} ({}), {} USD a month; the cache makes it {} times the money.",
+            "{machines} Without: {} ({}), {} USD a month{}; the cache makes it {} times the money.",
             counted(without.nodes, "database machine", "database machines"),
             without.title(),
             usd(without.usd_per_month),
+            if_it_holds(without),
             number(with.usd_per_month / without.usd_per_month)
         ),
         None => format!("{machines} Without: no machine of the search meets the target."),

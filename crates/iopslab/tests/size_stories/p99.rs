@@ -179,6 +179,23 @@ fn a_rate_that_was_found_under_the_p99_is_what_its_machine_is_given() {
             assert_eq!(answer["choice"]["best_is_proven"], true, "{best}");
         }
     }
+    // A little more than it was found to carry misses the bound of the search. A looser one is not shown to be missed.
+    let today = "r4.xlarge+io1:1000GiB:600";
+    let beyond = |ms: &str| {
+        let error = cheapest(&answer(600, ms))["uncertainty_percent"].as_f64().unwrap() / 100.0;
+        let throughput = format!("{:.4}", of(600) * (1.005 + error));
+        let target = ["--throughput", &throughput, "--read-share", "0.8", "--data", "40GB", "--p99-ms", ms];
+        let machines = ["--candidate", today, "--current", today];
+        size(&lab, &found, &[&target[..], &machines, &ONE_NODE].concat())["comparison"]["decision"].clone()
+    };
+    let missed = beyond("20");
+    assert_eq!((&missed["verdict"], &missed["because"]["reason"]), (&json!("change"), &json!("full")), "{missed}");
+    let open = beyond("200");
+    assert_eq!(
+        (&open["verdict"], &open["because"]["doubts"][0]["why"]["because"]),
+        (&json!("not_decided"), &json!("above_kept")),
+        "{open}"
+    );
     // A stricter one was not searched for: what cells did below it says how much may be used.
     let strict = answer(300, "15");
     assert!(!strict["notes"].to_string().contains("ms was measured"), "{}", strict["notes"]);

@@ -164,7 +164,7 @@ fn nothing_dearer(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> &'s
     let usd = baseline::usd(analysis, run).unwrap_or(0.0);
     let is_judged = |c: &&ConfigurationFacts| {
         let cell = place.load.and_then(|load| analysis.cell(&c.name, &place.workload, load));
-        c.usd_per_month.is_some() && cell.is_some_and(|cell| cell.valid_trials > 0)
+        c.usd_per_month.is_some() && cell.is_some_and(|cell| cell.valid_trials > 0 && cell.withheld.is_none())
     };
     let is_dearer = |c: &&ConfigurationFacts| c.usd_per_month.is_none_or(|other| other > usd);
     let (judged, left): (Vec<&ConfigurationFacts>, Vec<&ConfigurationFacts>) =

@@ -156,8 +156,8 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     let own = decisive(analysis, place).and_then(|step| step.repetitions_to_decide);
     let more = match (repetitions, open.is_empty(), own) {
         (Some(n), true, Some(own)) if own < *n => format!(
-            "; if that is the truth, about {own} repetitions of each cell would decide that, and about {n} repetitions \
-             what else is open, each {}",
+            "{}, and about {n} repetitions what else is open {}",
+            repetitions::would_decide(analysis, own),
             repetitions::in_new_runs(analysis, *n)
         ),
         (Some(n), ..) => repetitions::would_decide(analysis, *n),

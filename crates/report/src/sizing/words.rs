@@ -229,14 +229,14 @@ pub(super) fn unchecked(why: P99Unchecked) -> String {
             given(scale)
         ),
         P99Unchecked::Contradicted { failed, kept } => format!(
-            "it was missed at {} use and kept at {}, so that more than the rate decides it; measure with more \
+            "it was not kept at {} use and kept at {}, so that more than the rate decides it; measure with more \
              repetitions",
             whole_percent(failed),
             whole_percent(kept)
         ),
         P99Unchecked::AboveKept { used, kept } => format!(
-            "{} would be used, rates that were measured kept it up to {}, and none showed that it is missed; measure \
-             higher rates",
+            "{} would be used, rates that were measured kept it up to {}, and that it is missed there is not shown; \
+             measure higher rates",
             whole_percent(used),
             whole_percent(kept)
         ),

@@ -149,9 +149,9 @@ pub enum P99Unchecked {
     NoRate,
     /// It is that of a 1:`scale` model, which did not keep it, and by less than shows that full scale does not.
     InModel { scale: f64 },
-    /// Cells missed it at a lower use than others kept it at.
+    /// Cells did not keep it at a lower use than others kept it at.
     Contradicted { failed: f64, kept: f64 },
-    /// The cluster would be used more than it was kept at, and at no such use was it shown to be missed.
+    /// The cluster would be used more than it was kept at, and that it is missed there is not shown.
     AboveKept { used: f64, kept: f64 },
 }
 

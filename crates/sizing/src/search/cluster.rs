@@ -147,11 +147,7 @@ impl<'a> Search<'a> {
                 let used = operations / sustained.beside.replica_operations(sustained.throughput);
                 // The p99 is in the rate already.
                 (allowed, p99_by) = (self.allowed(nodes, None), Some(P99By::Found { scale: sustained.beside.scale }));
-                // What a model of 1:N was found to carry is the least that full scale carries.
-                refused = match sustained.beside.scale > 1.0 {
-                    true => ((refused.0 * used / modelled).max(allowed.0), refused.1),
-                    false => allowed,
-                };
+                refused = self.refused_beside(sustained, allowed, (refused.0 * used / modelled, refused.1));
                 (busiest, used, Label::Measured, Some(half.max(LEAST_HALF_WIDTH)))
             }
             Some(Measured::AtLimit(observation)) => (
@@ -185,6 +181,22 @@ impl<'a> Search<'a> {
             label,
             half_width,
         })
+    }
+
+    /// Above which use of what a machine was found to carry it is shown to miss the p99 that is asked for. What a model
+    /// of 1:N was found to carry is the least that full scale carries; and what was found under a lower bound, or ended
+    /// by another part of its objective, is the least that this one lets through: there other evidence refuses it.
+    fn refused_beside(
+        &self,
+        found: &SustainedRate<'_>,
+        allowed: (f64, Allowance),
+        by_others: (f64, Allowance),
+    ) -> (f64, Allowance) {
+        let is_same_bound = self.target.p99_ms.is_some_and(|asked_ms| found.bound_ms >= asked_ms);
+        match is_same_bound && found.is_of_p99 && found.beside.scale <= 1.0 {
+            true => allowed,
+            false => (by_others.0.max(allowed.0), by_others.1),
+        }
     }
 
     /// What no volume has enough of: the first part of a need that cannot be bought alone.

@@ -47,7 +47,7 @@ pub(super) struct HeldP99 {
     /// The most of each resource that may be used: it was kept up to there. Where nothing checks it: up to where
     /// response times are credible.
     pub most: f64,
-    /// The least use at which it is shown to be missed; `None`: at none.
+    /// The least use at which it is shown to be missed, above all at which it was kept; `None`: at none.
     pub missed: Option<f64>,
     /// Why nothing checks it; `None`: it is checked.
     pub unchecked: Option<P99Unchecked>,
