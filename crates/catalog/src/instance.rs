@@ -10,6 +10,10 @@ use crate::{Cloud, IoLimits, VolumeType, nearest as near};
 /// Bytes in one MB, as AWS states disk and EBS throughput.
 pub const MB: f64 = 1e6;
 
+/// How a user states bytes a second of local disks that the catalog does not know.
+pub const LOCAL_BYTES_HELP: &str =
+    "measure them (fio), and state read_mb_per_s and write_mb_per_s in a catalog file (docs/catalog.md)";
+
 /// What kind of local disk an instance type has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -270,8 +274,13 @@ impl InstanceType {
         self.ebs.map_or_else(IoLimits::default, |ebs| either_way(Some(ebs.burst_iops), Some(ebs.burst_mb_per_s)))
     }
 
-    /// What the local disks do together, `None` without local disks. A figure that is not known limits nothing; HDDs
-    /// and the older SSDs have none.
+    /// Whether it has local disks whose bytes a second, read or written, are not known.
+    pub fn lacks_local_bytes(&self) -> bool {
+        self.local_disks.as_ref().is_some_and(|disks| disks.read_mb_per_s.is_none() || disks.write_mb_per_s.is_none())
+    }
+
+    /// What the local disks do together, `None` without local disks. `None` of a figure means that it is not known
+    /// (HDDs and the older SSDs have none), not that nothing limits it: see [`Self::lacks_local_bytes`].
     pub fn local_limits(&self) -> Option<IoLimits> {
         let disks = self.local_disks.as_ref()?;
         Some(IoLimits {

@@ -44,7 +44,8 @@ pub use cpu_speed::{CPU_REFERENCE, CpuSpeed, CpuSpeedBasis, cpu_speed, cpu_speed
 pub use data::NodeData;
 pub use facts::Catalog;
 pub use instance::{
-    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumePath, VolumeSlots,
+    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, LOCAL_BYTES_HELP, Lifecycle, LocalDisks, MB,
+    VolumePath, VolumeSlots,
 };
 pub use latency::{KnownLatency, Latency, latencies, latency_of};
 pub use limits::{Burst, ByteBurst, GIB, IoLimits, MIB};

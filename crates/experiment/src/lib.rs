@@ -32,6 +32,7 @@ mod imported;
 mod job;
 mod judged;
 mod left_out;
+mod local_bytes;
 mod mistakes;
 mod model_misses;
 mod model_notes;

@@ -451,3 +451,16 @@ duration_s = 10
     // 32,000 IOPS at 0.065.
     assert_eq!(note["numbers"]["wasted_usd_per_month"].as_f64(), Some(2080.0));
 }
+
+/// Twice: 67,083 MiB/s of one disk, by IOPS at 4 KiB times 256 KiB.
+#[test]
+fn bytes_of_local_disks_that_nobody_knows_are_unknown_and_not_reckoned_from_iops() {
+    let lab = Laboratory::new();
+    let at_256 = |name: &str| json(&lab, &["caps", name])["local"][3].clone();
+    assert!(at_256("m8gd.4xlarge")["read_mib_per_s"].is_null() && at_256("m8gd.4xlarge")["read_iops"].is_null());
+    assert!(at_256("i7ie.2xlarge")["read_mib_per_s"].is_f64());
+    let shown = |verb: &str| lab.exits(0, &["catalog", verb, "m8gd.4xlarge"]).stdout;
+    let caps = shown("caps");
+    assert!(caps.contains("unknown") && caps.contains("note: the MB/s of its local disks are not known"), "{caps}");
+    assert!(shown("show").contains("of 4 KiB per second (documented), MB/s unknown"));
+}

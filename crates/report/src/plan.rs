@@ -355,7 +355,9 @@ fn money(plan: &Plan) -> Vec<String> {
 /// What a volume's limits are here, and how its bucket starts; indented below its name.
 fn on_this_machine(volume: &VolumeSetup) -> Vec<String> {
     let limits = std::iter::once(labels::limits(&volume.limits));
-    limits.chain(bucket(volume)).chain(service(volume)).map(|line| format!("  {line}")).collect()
+    let lacks_bytes = volume.limits.read_bytes_per_s.is_none() && volume.limits.read_iops.is_some();
+    let unknown = (volume.is_local && lacks_bytes).then(|| "MiB/s not known: not limited".to_owned());
+    limits.chain(unknown).chain(bucket(volume)).chain(service(volume)).map(|line| format!("  {line}")).collect()
 }
 
 /// What a process that answers for it makes of it.

@@ -119,6 +119,8 @@ pub enum Doubt {
     Vcpus { vcpus: u32, measured: Range },
     /// Nobody has published how fast its vCPUs are: they count as those that were measured.
     CpuSpeed,
+    /// Nobody has published how many MB/s its local disks do: they were left out of what the target is held against.
+    DiskThroughput,
     /// What a cache answers is predicted.
     Cache {
         /// Its predicted hit ratio.
@@ -134,7 +136,7 @@ impl Doubt {
     /// Whether more nodes of the same machine can take it away: they have less data each, of which more is cached.
     pub(crate) fn may_go_with_more_nodes(&self) -> bool {
         match self {
-            Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed | Self::Cache { .. } => false,
+            Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed | Self::DiskThroughput | Self::Cache { .. } => false,
             Self::NeverTheLimit { .. } | Self::NoDeviceReads => true,
             Self::CacheShare { share, measured } => *share < measured.low,
             Self::DataPerNode { bytes, measured } => *bytes > measured.high,

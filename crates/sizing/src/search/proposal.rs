@@ -4,7 +4,7 @@ use catalog::{ClusterRequest, CostError, VolumeRequest};
 
 use super::cluster::Found;
 use super::question::Search;
-use crate::document::{FleetTotals, Limit, NodesBecause, Obstacle, Proposal, Remark};
+use crate::document::{Doubt, FleetTotals, Limit, NodesBecause, Obstacle, Proposal, Remark};
 
 /// Where copies and zones set the number of nodes and nothing is as full as this share of what it may be, nothing else
 /// is a limit.
@@ -33,7 +33,7 @@ impl Search<'_> {
         if cache.as_ref().is_some_and(|cache| cache.network.is_none()) {
             remarks.push(Remark::CacheNetworkUnknown);
         }
-        if total.mb_per_s.is_none() {
+        if total.mb_per_s.is_none() && !beyond_evidence.contains(&Doubt::DiskThroughput) {
             remarks.push(Remark::DiskThroughputUnknown);
         }
         let storage = match found.request.volumes.as_slice() {

@@ -130,10 +130,15 @@ fn local(caps: &Caps) {
     }
     println!("local disks together:");
     println!("{:>10} {:>12} {:>12} {:>14} {:>14}", "I/O size", "reads/s", "writes/s", "MiB/s read", "MiB/s written");
+    let figure = |value: Option<f64>, digits: usize| value.map_or("unknown".to_owned(), |v| format!("{v:.digits$}"));
     for at in &caps.local {
         println!(
-            "{:>6} KiB {:>12.0} {:>12.0} {:>14.1} {:>14.1}",
-            at.io_kib, at.read_iops, at.write_iops, at.read_mib_per_s, at.write_mib_per_s
+            "{:>6} KiB {:>12} {:>12} {:>14} {:>14}",
+            at.io_kib,
+            figure(at.read_iops, 0),
+            figure(at.write_iops, 0),
+            figure(at.read_mib_per_s, 1),
+            figure(at.write_mib_per_s, 1)
         );
     }
 }

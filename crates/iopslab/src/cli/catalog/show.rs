@@ -90,12 +90,16 @@ fn local(disks: &LocalDisks) -> String {
         Some(FigureSource::Measured) => "measured",
         None => "stated",
     };
-    if let (Some(read), Some(write)) = (disks.read_iops, disks.write_iops) {
-        let source = from(disks.iops_source);
-        words += &format!("; together {read:.0} reads and {write:.0} writes of 4 KiB per second ({source})");
-    }
-    if let (Some(read), Some(write)) = (disks.read_mb_per_s, disks.write_mb_per_s) {
-        words += &format!(", {read:.0} and {write:.0} MB/s ({})", from(disks.throughput_source));
-    }
+    words += &match (disks.read_iops, disks.write_iops) {
+        (Some(read), Some(write)) => {
+            let source = from(disks.iops_source);
+            format!("; together {read:.0} reads and {write:.0} writes of 4 KiB per second ({source})")
+        }
+        _ => "; IOPS unknown".to_owned(),
+    };
+    words += &match (disks.read_mb_per_s, disks.write_mb_per_s) {
+        (Some(read), Some(write)) => format!(", {read:.0} and {write:.0} MB/s ({})", from(disks.throughput_source)),
+        _ => ", MB/s unknown".to_owned(),
+    };
     words
 }
