@@ -38,6 +38,7 @@ pub use cloud::{Cloud, REGION};
 pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
     Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
+    price_days,
 };
 pub use cpu_openssl::{OPENSSL_BLOCK, OPENSSL_CIPHER, OpensslFamily, openssl_speed, openssl_speeds_near};
 pub use cpu_speed::{CPU_REFERENCE, CpuSpeed, CpuSpeedBasis, cpu_speed, cpu_speeds_near};

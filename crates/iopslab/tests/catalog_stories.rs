@@ -464,3 +464,24 @@ fn bytes_of_local_disks_that_nobody_knows_are_unknown_and_not_reckoned_from_iops
     assert!(caps.contains("unknown") && caps.contains("note: the MB/s of its local disks are not known"), "{caps}");
     assert!(shown("show").contains("of 4 KiB per second (documented), MB/s unknown"));
 }
+
+/// A machine price of June beside a volume price of September was "of September".
+#[test]
+fn a_bill_says_the_days_of_all_its_prices_and_whose_region_only_of_those_that_it_knows() {
+    let lab = Laboratory::new();
+    let bill = |asked: &str| lab.exits(0, &["catalog", "cost", asked]).stdout;
+    let aws = bill("m6i.4xlarge+gp3:500");
+    let lines = json(&lab, &["cost", "m6i.4xlarge+gp3:500"])["lines"].clone();
+    let mut days: Vec<&str> = lines.as_array().unwrap().iter().filter_map(|l| l["price_date"].as_str()).collect();
+    days.sort_unstable();
+    let (oldest, newest) = (days[0], days[days.len() - 1]);
+    assert!(oldest < newest && aws.contains(&format!("prices of {oldest} to {newest}")), "{aws}");
+    let of_tables = bill("gcp:n2-standard-16");
+    assert!(of_tables.contains("prices of Google Cloud are those of us-central1"), "{of_tables}");
+    std::fs::create_dir(lab.path().join("catalog")).unwrap();
+    let own = "region = \"us-east-1\"\nprice_date = \"2026-11-01\"\nsource = \"offer 12\"\n\
+               [[instance]]\nname = \"gcp:n2-standard-16\"\nusd_per_hour = 0.5\n";
+    lab.write("catalog/own.toml", own);
+    let stated = bill("gcp:n2-standard-16");
+    assert!(stated.contains("365.00") && !stated.contains("us-central1"), "{stated}");
+}

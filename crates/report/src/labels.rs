@@ -6,7 +6,7 @@ use analysis::{
     Analysis, Arrivals, AwsPair, BandwidthWeighting, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine,
     CpuShare, Dataset, Estimate, Initialised, IoLimits, LatencyAnalysis, LatencyFigure, Limit, LimitKind, LoadLevel,
     Metric, OperationKind, Placement, Provider, Range, Ratio, Remark, Runtime, TrialShape, ValueOfMoney, ValueVerdict,
-    Verdict, VolumeReport, each_once, grouped, rules, runtimes,
+    Verdict, VolumeReport, each_once, grouped, price_days, rules, runtimes,
 };
 
 use crate::figures::{MISSING, bytes, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -344,15 +344,6 @@ pub fn not_priced<'a>(mut clusters: impl Iterator<Item = (Placement, &'a [CostLi
         placement.racks > 1 && lines.iter().any(|line| line.kind == CostKind::Instances)
     };
     if clusters.any(leaves_it_out) { ", traffic between zones is not priced" } else { "" }
-}
-
-/// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. `None`: no price has
-/// a day.
-pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>) -> Option<String> {
-    let mut days: Vec<&str> = lines.filter_map(|line| line.price_date.as_deref()).collect();
-    days.sort_unstable();
-    let (oldest, newest) = (days.first()?, days.last()?);
-    Some(if oldest == newest { (*oldest).to_owned() } else { format!("{oldest} to {newest}") })
 }
 
 /// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.
