@@ -290,6 +290,9 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
             card.baseline_mb_per_s
         ));
     }
+    if !caps.volumes.is_empty() {
+        remarks.extend(machine.path_conditions().map(str::to_owned));
+    }
     if let Some(path) = machine.ebs {
         if path.bursts() && !caps.volumes.is_empty() {
             remarks.push(format!(
@@ -327,10 +330,12 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
             (_, known) => known.copied(),
         };
         let example = named.map(|kind| format!("; with one: {}+{kind}:1000", machine.name));
-        // Of other clouds it leaves out disks of which nobody says what they do.
         remarks.push(format!(
-            "the catalog has no local disks of {}, and no volume is named{}",
-            machine.name,
+            "{}, and no volume is named{}",
+            match machine.leaves_out_disks() {
+                true => format!("what the local disks of {} do is not known", machine.name),
+                false => format!("the catalog has no local disks of {}", machine.name),
+            },
             example.unwrap_or_default()
         ));
     }

@@ -258,6 +258,20 @@ impl InstanceType {
         self.family().ends_with("-flex")
     }
 
+    /// Whether it has local disks that the tables leave out, because nobody says what they do: Google's with `lssd` in
+    /// the name, and Azure's with a `d` behind the size, for a temporary disk (Azure, "VM naming conventions").
+    pub fn leaves_out_disks(&self) -> bool {
+        let has_disks = match self.cloud() {
+            Cloud::Aws => false,
+            Cloud::Google => self.name.contains("lssd"),
+            Cloud::Azure => {
+                let behind = self.name[self.family().len()..].trim_start_matches(|c: char| c.is_ascii_digit());
+                behind.split('_').next().is_some_and(|features| features.contains('d'))
+            }
+        };
+        has_disks && self.local_disks.is_none()
+    }
+
     /// Its EBS cards; 1 where nothing else is known.
     pub fn ebs_cards(&self) -> u32 {
         self.ebs.map_or(1, |ebs| ebs.cards)
@@ -311,6 +325,16 @@ pub(crate) fn built_in() -> Vec<InstanceType> {
 /// At most three names like the one given, see [`crate::Catalog::nearest_instances`].
 pub(crate) fn nearest<'a, N: Iterator<Item = &'a str>>(name: &str, names: impl Fn() -> N) -> Vec<&'a str> {
     const MOST: usize = 3;
+    // `Standard_D16s_v6`, `D16s_v6`: whose it is stands before the name here.
+    let is_own_name = |known: &&str| {
+        let own = known.split_once(':').map(|(_, own)| own);
+        let short = own.and_then(|own| own.strip_prefix("Standard_"));
+        [own, short].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
+    };
+    let of_clouds: Vec<&str> = names().filter(is_own_name).take(MOST).collect();
+    if !of_clouds.is_empty() {
+        return of_clouds;
+    }
     let slips = near::by_slips(name, names(), 2, MOST);
     if !slips.is_empty() {
         return slips;

@@ -37,12 +37,21 @@ pub enum NotAttached {
 }
 
 impl NotAttached {
+    /// Whether such a machine can be bought with such volumes, so that it has a price, and only limits are not known.
+    pub(crate) fn is_sold(&self) -> bool {
+        matches!(self, Self::NoPath { instance, kind, .. } if said(instance, *kind) == Some(LIMITS_NOT_FOUND))
+    }
+
     /// What no machine has together, among volumes of these types (one entry for each volume).
     pub fn together(kinds: &[VolumeType]) -> Option<Self> {
         let alone = kinds.iter().find(|kind| kind.is_of_rds()).filter(|_| kinds.len() > 1)?;
         Some(Self::NotAlone { kind: *alone })
     }
 }
+
+/// What is sold, of which only limits are not known.
+const LIMITS_NOT_FOUND: &str = "Google offers them there, but its limits of this machine type were not found: state \
+                                them with `ebs` of an [[instance]] in a catalog file (docs/catalog.md)";
 
 fn label_of(instance: &str) -> &'static str {
     Cloud::of(instance).label()
@@ -68,10 +77,9 @@ fn said(instance: &str, kind: VolumeType) -> Option<&'static str> {
         ("n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => {
             Some("Google offers them there through its account teams alone, and no source states what they get")
         }
-        ("c3" | "c3d" | "z3" | "c4" | "c4a" | "n4" | "n4a" | "n4d", VolumeType::HyperdiskBalanced) => Some(
-            "Google offers them there, but its limits of this machine type were not found: state them with `ebs` of an \
-             [[instance]] in a catalog file (docs/catalog.md)",
-        ),
+        ("c3" | "c3d" | "z3" | "c4" | "c4a" | "n4" | "n4a" | "n4d", VolumeType::HyperdiskBalanced) => {
+            Some(LIMITS_NOT_FOUND)
+        }
         ("c4d", VolumeType::PdBalanced | VolumeType::PdSsd) => Some("C4D takes no Persistent Disk"),
         _ => None,
     }
@@ -81,6 +89,16 @@ impl InstanceType {
     /// Who offers it.
     pub fn cloud(&self) -> Cloud {
         Cloud::of(&self.name)
+    }
+
+    /// How the machine has to be made to have the path that the tables state, where that is a choice: Ebdsv5 with the
+    /// NVMe disk controller (Azure, "Ebdsv5 and Ebsv5 series").
+    pub fn path_conditions(&self) -> Option<&'static str> {
+        let is_ebds_v5 = self.cloud() == Cloud::Azure && self.name.ends_with("bds_v5");
+        (is_ebds_v5 && !self.paths.is_empty()).then_some(
+            "limits with the NVMe disk controller; with SCSI Azure lets less through at the same price \
+             (docs/catalog.md)",
+        )
     }
 
     /// The type of this cloud that is known to take such volumes and differs least in vCPUs and memory.

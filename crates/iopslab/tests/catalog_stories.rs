@@ -51,6 +51,11 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["show", "r4.4xlrge"], "nearest: r4.4xlarge"),
         (vec!["list", "--family", "i3em"], "unknown family `i3em` help: nearest: i3en"),
         (vec!["list", "--family", "nope"], "see: iopslab catalog list"),
+        (vec!["list", "--family", "gcp"], "nearest: gcp:c3"),
+        (vec!["show", "Standard_D16s_v6"], "nearest: azure:Standard_D16s_v6"),
+        (vec!["show", "c4d-highmem-16"], "nearest: gcp:c4d-highmem-16"),
+        (vec!["caps", "i4i.large+local-nvme:400"], "no volume: an instance alone is with its local disks"),
+        (vec!["caps", "r6i.large+4xgp3:400"], "several are written one by one (+gp3:500+gp3:500)"),
         (vec!["list", "--arch", "sparc"], "nearest: arm64, x86_64"),
         (vec!["cost", "i3.2xlarge", "--price-date", "2026-02-30"], "`2026-02-30` is no price date"),
         (vec!["cost", "i3.2xlarge", "--purchase", "spot"], "--stated-price i3.2xlarge=USD_PER_HOUR"),
@@ -289,6 +294,9 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
     assert_eq!(reasons, ["accelerator"; 8]);
     let text = lab.exits(0, &["catalog", "list", "--missing"]).stdout;
     assert!(text.contains("137 types") && text.contains("a Mac, which runs macOS alone"), "{text}");
+    assert!(text.starts_with("Types of AWS that the catalog leaves out"), "{text}");
+    let of_p3 = json(&lab, &["list", "--missing", "--family", "p3"]);
+    assert!(of_p3.as_array().unwrap().iter().all(|one| one["reason"] == "accelerator"), "{of_p3:#}");
     for (arguments, part) in [
         (
             vec!["list", "--missing", "--family", "r5"],
@@ -450,38 +458,4 @@ duration_s = 10
     );
     // 32,000 IOPS at 0.065.
     assert_eq!(note["numbers"]["wasted_usd_per_month"].as_f64(), Some(2080.0));
-}
-
-/// Twice: 67,083 MiB/s of one disk, by IOPS at 4 KiB times 256 KiB.
-#[test]
-fn bytes_of_local_disks_that_nobody_knows_are_unknown_and_not_reckoned_from_iops() {
-    let lab = Laboratory::new();
-    let at_256 = |name: &str| json(&lab, &["caps", name])["local"][3].clone();
-    assert!(at_256("m8gd.4xlarge")["read_mib_per_s"].is_null() && at_256("m8gd.4xlarge")["read_iops"].is_null());
-    assert!(at_256("i7ie.2xlarge")["read_mib_per_s"].is_f64());
-    let shown = |verb: &str| lab.exits(0, &["catalog", verb, "m8gd.4xlarge"]).stdout;
-    let caps = shown("caps");
-    assert!(caps.contains("unknown") && caps.contains("note: the MB/s of its local disks are not known"), "{caps}");
-    assert!(shown("show").contains("of 4 KiB per second (documented), MB/s unknown"));
-}
-
-/// A machine price of June beside a volume price of September was "of September".
-#[test]
-fn a_bill_says_the_days_of_all_its_prices_and_whose_region_only_of_those_that_it_knows() {
-    let lab = Laboratory::new();
-    let bill = |asked: &str| lab.exits(0, &["catalog", "cost", asked]).stdout;
-    let aws = bill("m6i.4xlarge+gp3:500");
-    let lines = json(&lab, &["cost", "m6i.4xlarge+gp3:500"])["lines"].clone();
-    let mut days: Vec<&str> = lines.as_array().unwrap().iter().filter_map(|l| l["price_date"].as_str()).collect();
-    days.sort_unstable();
-    let (oldest, newest) = (days[0], days[days.len() - 1]);
-    assert!(oldest < newest && aws.contains(&format!("prices of {oldest} to {newest}")), "{aws}");
-    let of_tables = bill("gcp:n2-standard-16");
-    assert!(of_tables.contains("prices of Google Cloud are those of us-central1"), "{of_tables}");
-    std::fs::create_dir(lab.path().join("catalog")).unwrap();
-    let own = "region = \"us-east-1\"\nprice_date = \"2026-11-01\"\nsource = \"offer 12\"\n\
-               [[instance]]\nname = \"gcp:n2-standard-16\"\nusd_per_hour = 0.5\n";
-    lab.write("catalog/own.toml", own);
-    let stated = bill("gcp:n2-standard-16");
-    assert!(stated.contains("365.00") && !stated.contains("us-central1"), "{stated}");
 }

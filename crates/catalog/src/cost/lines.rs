@@ -65,7 +65,13 @@ pub(super) fn priced(
         })?;
         known.attaches(some.volumes.len())?;
         let kinds: Vec<VolumeType> = some.volumes.iter().map(|volume| volume.kind).collect();
-        let known = &known.with_volumes(&kinds)?;
+        let known = &match known.with_volumes(&kinds) {
+            Err(why) if why.is_sold() => {
+                bill.notes.push(format!("{why}; the price does not need them"));
+                known.clone()
+            }
+            found => found?,
+        };
         let of_others = bill.lines.len();
         bill.instances(known, some)?;
         let mut volumes = Vec::new();

@@ -23,7 +23,8 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     println!("{}", speed_of_vcpu(speed));
     match &found.local_disks {
         Some(disks) => println!("local disks: {}", local(disks)),
-        None => println!("local disks: none in the catalog"),
+        None if found.leaves_out_disks() => println!("local disks: it has some; what they do is not known"),
+        None => println!("local disks: none"),
     }
     match found.ebs {
         Some(e) => {
@@ -40,6 +41,9 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
             for VolumePath { kinds, caps } in &found.paths {
                 let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
                 println!("{}: {} IOPS, {} MB/s", kinds.join(", "), caps.baseline_iops, caps.baseline_mb_per_s);
+            }
+            if let Some(of) = found.path_conditions() {
+                println!("{of}");
             }
         }
         None if found.cloud() != Cloud::Aws => println!("path to volumes: not known of any type of them"),
