@@ -68,6 +68,7 @@ VOLUME_NOTES = """\
 # steps: GiB:IOPS:MiB/s of volumes up to so many GiB, of which no more is sold (Azure's Premium SSD; rds-gp3 before it is striped)
 # min_mib, min_mib_per_iops: least that must be bought; base_mib + mib_per_gib x size: persistent disks
 # mib_per_tib .. max_base_mib: throughput that lasts (st1, sc1); burst_mib_per_tib .. max_mib: while credits last
+# least_mib_per_tib .. most_mib_per_tib: throughput that may be bought for each TiB; iops_per_mib: IOPS that come with it (Hyperdisk Throughput)
 """
 
 
@@ -317,6 +318,9 @@ def volume(row):
         "mib_per_tib": row["baseline_throughput_mib_per_s_per_tib"],
         "burst_mib_per_tib": row["burst_throughput_mib_per_s_per_tib"],
         "max_base_mib": row["max_baseline_throughput_mib_per_s"],
+        "least_mib_per_tib": "",
+        "most_mib_per_tib": "",
+        "iops_per_mib": "",
         "source": row["source"].split(";")[0].split("(awsdocs")[0].strip(),
     }
     rule = row["throughput_rule"]
@@ -494,6 +498,36 @@ OTHER_CLOUDS = [
         "mib_per_iops": "0.25",
         "source": "docs.cloud.google.com compute/docs/disks/hd-types/hyperdisk-balanced as quoted 2026-07-28 "
         "(takech9203/google-cloud-news-summary); sizes: Cyclenerd/google-cloud-pricing-cost-calculator@dac3128 tools/disktypes.csv",
+    },
+    {
+        "type": "hyperdisk-extreme",
+        "era": "2026",
+        "from": "seen 2026-08-26",
+        "min_gib": "64",
+        "max_gib": "65536",
+        "min_iops": "128",
+        "max_iops": "350000",
+        "max_iops_per_gib": "1200",
+        "min_iops_per_gib": "2",
+        "max_mib": "5000",
+        "mib_per_iops": "0.25",
+        "source": "docs.cloud.google.com compute/docs/disks/hd-types/hyperdisk-extreme (2 to 1200 IOPS a GiB, 250 MiB/s with every 1000 IOPS; a "
+        "stored copy of the page; undated; read 2026-11-28); sizes and the most: Google Cloud Hyperdisk overview (2026-08-26)",
+    },
+    {
+        "type": "hyperdisk-throughput",
+        "era": "2026",
+        "from": "seen 2026-09-28",
+        "min_gib": "2048",
+        "max_gib": "32768",
+        "max_iops": "9600",
+        "min_mib": "20",
+        "max_mib": "2400",
+        "least_mib_per_tib": "5",
+        "most_mib_per_tib": "90",
+        "iops_per_mib": "4",
+        "source": "docs.cloud.google.com compute/docs/disks/hd-types/hyperdisk-throughput as quoted 2026-09-28 "
+        "(takech9203/google-cloud-news-summary)",
     },
     {
         "type": "premium",
@@ -712,7 +746,7 @@ PREMIUM_USD = [
 
 # Prices of other clouds' volumes, by the day on which they were seen. Azure sells by the hour, and by the MB/s:
 # Ultra 0.3495 USD a MB/s of a month (730 hours), 2,048 GiB at 245.19 and 4,000 IOPS at 198.56; Premium SSD v2 a GiB at 0.00011 USD an hour, an
-# IOPS at 0.000007 and a MB/s at 0.000055.
+# IOPS at 0.000007 and a MB/s at 0.000055. Not here: Hyperdisk Throughput, of which one price without its region was found (0.006 USD a GiB).
 OTHER_CLOUDS_PRICES = [
     {
         "type": "pd-balanced",
@@ -739,6 +773,15 @@ OTHER_CLOUDS_PRICES = [
         "mib_above": "140",
         "source": "price table yapnr-price-table-v1 in public code (accessed 2026-10-02); IOPS and MiB/s: Google's page on disk prices (Iowa; by the "
         "hour 0.000006849 and 0.000054795) as amroja-biz/rockysurf docs/providers/gcp.md quotes it (read 2026-08-21)",
+    },
+    {
+        "type": "hyperdisk-extreme",
+        "date": "2026-11-26",
+        "region": "us-central1",
+        "usd_per_gb": "0.125",
+        "usd_per_iops": "0.032",
+        "iops_above": "0",
+        "source": "infracost golden compute_disk_test.golden (us-central1; undated; seen 2026-11-26)",
     },
     {
         "type": "premium",

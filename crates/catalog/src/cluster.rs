@@ -14,6 +14,10 @@ use crate::{Catalog, VolumeRequest, VolumeType, why_omitted};
 /// The form, for messages.
 const FORM: &str = "INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES], for example r4.4xlarge+io1:3200GB:10000*3";
 
+/// Where Google's local SSD stands.
+const LOCAL_SSD: &str = "a machine type that is sold with it, such as gcp:c3-standard-22-lssd, or `local_disks` of an \
+                         [[instance]] in a catalog file where it is added by choice (docs/catalog.md)";
+
 /// Units of size, longest first where one ends with another, and how many GiB they are.
 const UNITS: [(&str, f64); 4] = [("gib", 1.0), ("tib", 1024.0), ("gb", 1.0), ("tb", 1000.0)];
 
@@ -157,6 +161,10 @@ fn read_volume(part: &str) -> Result<VolumeRequest, ClusterError> {
 /// What may stand in place of a word that is no type of volume.
 fn expected_kind(kind: &str) -> String {
     let types = crate::volume_type_names().join(", ");
+    // Google's name for what belongs to a machine here.
+    if kind.eq_ignore_ascii_case("local-ssd") {
+        return LOCAL_SSD.to_owned();
+    }
     if kind.to_ascii_lowercase().contains("local") {
         return format!("no volume: an instance alone is with its local disks; volumes are of {types}");
     }

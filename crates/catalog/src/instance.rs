@@ -258,18 +258,12 @@ impl InstanceType {
         self.family().ends_with("-flex")
     }
 
-    /// Whether it has local disks that the tables leave out, because nobody says what they do: Google's with `lssd` in
-    /// the name, and Azure's with a `d` behind the size, for a temporary disk (Azure, "VM naming conventions").
+    /// Whether it has local disks that the tables leave out, because nobody says what they do: Azure's with a `d` behind
+    /// the size, for a temporary disk (Azure, "VM naming conventions").
     pub fn leaves_out_disks(&self) -> bool {
-        let has_disks = match self.cloud() {
-            Cloud::Aws => false,
-            Cloud::Google => self.name.contains("lssd"),
-            Cloud::Azure => {
-                let behind = self.name[self.family().len()..].trim_start_matches(|c: char| c.is_ascii_digit());
-                behind.split('_').next().is_some_and(|features| features.contains('d'))
-            }
-        };
-        has_disks && self.local_disks.is_none()
+        let behind = self.name[self.family().len()..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let has_one = behind.split('_').next().is_some_and(|features| features.contains('d'));
+        self.cloud() == Cloud::Azure && has_one && self.local_disks.is_none()
     }
 
     /// Its EBS cards; 1 where nothing else is known.

@@ -39,7 +39,7 @@ pub enum NotAttached {
 impl NotAttached {
     /// Whether such a machine can be bought with such volumes, so that it has a price, and only limits are not known.
     pub(crate) fn is_sold(&self) -> bool {
-        matches!(self, Self::NoPath { instance, kind, .. } if said(instance, *kind) == Some(LIMITS_NOT_FOUND))
+        matches!(self, Self::NoPath { instance, kind, .. } if said(instance, *kind).as_deref() == Some(LIMITS_NOT_FOUND))
     }
 
     /// What no machine has together, among volumes of these types (one entry for each volume).
@@ -70,17 +70,47 @@ fn instead(instance: &str, kind: &VolumeType, known: &[String], nearest: &Option
 }
 
 /// What Google says of a type of volume on a series whose limits are not known: Compute Engine, "Google Cloud Hyperdisk
-/// overview", "Machine series support for Hyperdisk" (2026-08-26), and of C4D "General-purpose machine family".
-fn said(instance: &str, kind: VolumeType) -> Option<&'static str> {
+/// overview", "Machine series support for Hyperdisk" (2026-08-26), of Hyperdisk Throughput on C4D its release note of
+/// 2026-09-28, and of Persistent Disk on C4D "General-purpose machine family".
+fn said(instance: &str, kind: VolumeType) -> Option<String> {
+    const ACCOUNT: &str =
+        "Google offers them there through its account teams alone, and no source states what they get";
+    const NONE: &str = "Google offers none there";
     let (_, name) = instance.split_once(':').filter(|_| Cloud::of(instance) == Cloud::Google)?;
-    match (name.split('-').next()?, kind) {
-        ("n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => {
-            Some("Google offers them there through its account teams alone, and no source states what they get")
+    let mut parts = name.split('-');
+    let series = parts.next()?;
+    let of_hyperdisk = ["c3", "c3d", "z3", "c4", "c4a", "c4d", "n4", "n4a", "n4d"].contains(&series);
+    let said = match (series, kind) {
+        ("n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => ACCOUNT,
+        ("c4d", VolumeType::PdBalanced | VolumeType::PdSsd) => "C4D takes no Persistent Disk",
+        ("z3", VolumeType::PdBalanced | VolumeType::PdSsd) => LIMITS_NOT_FOUND,
+        ("e2", VolumeType::HyperdiskThroughput) => NONE,
+        ("n2" | "n2d", VolumeType::HyperdiskThroughput) => LIMITS_NOT_FOUND,
+        ("e2" | "n2d" | "n4" | "n4a" | "n4d", VolumeType::HyperdiskExtreme) => NONE,
+        (_, VolumeType::HyperdiskExtreme) => {
+            let least = vcpus_for_extreme(series)?;
+            let vcpus: u32 = parts.nth(1)?.parse().ok()?;
+            if vcpus < least {
+                return Some(format!("Google offers them on {} from {least} vCPUs on", series.to_uppercase()));
+            }
+            LIMITS_NOT_FOUND
         }
-        ("c3" | "c3d" | "z3" | "c4" | "c4a" | "n4" | "n4a" | "n4d", VolumeType::HyperdiskBalanced) => {
-            Some(LIMITS_NOT_FOUND)
-        }
-        ("c4d", VolumeType::PdBalanced | VolumeType::PdSsd) => Some("C4D takes no Persistent Disk"),
+        (_, VolumeType::HyperdiskBalanced | VolumeType::HyperdiskThroughput) if of_hyperdisk => LIMITS_NOT_FOUND,
+        _ => return None,
+    };
+    Some(said.to_owned())
+}
+
+/// From how many vCPUs on machines of a series take Hyperdisk Extreme (the same page, "Restrictions for machine series
+/// support").
+fn vcpus_for_extreme(series: &str) -> Option<u32> {
+    match series {
+        "z3" => Some(0),
+        "c3d" => Some(60),
+        "c4a" | "c4d" => Some(64),
+        "n2" => Some(80),
+        "c3" => Some(88),
+        "c4" => Some(96),
         _ => None,
     }
 }

@@ -268,7 +268,7 @@ fn a_machine_without_known_limits_is_refused_until_a_file_states_them() {
 #[test]
 fn every_type_has_a_price_with_its_day_and_a_path_or_a_reason_for_none() {
     let others: Vec<_> = facts().instances().iter().filter(|known| known.cloud() != Cloud::Aws).collect();
-    assert_eq!(others.len(), 364);
+    assert_eq!(others.len(), 442);
     for known in others {
         let name = &known.name;
         assert!(known.ebs.is_none(), "{name}");

@@ -5,6 +5,7 @@
 mod caps;
 mod corrections;
 mod costs;
+mod google_cloud;
 mod instances;
 mod money;
 mod other_clouds;

@@ -120,10 +120,17 @@ fn machines_of_other_clouds_are_emulated_with_the_path_of_their_volumes() {
     let n2 = |kind: &str| of("gcp:n2-standard-16", &format!("{{ type = \"{kind}\", size_gib = 4000 }}"));
     assert_eq!(setup(&n2("pd-ssd")).data.limits.read_iops, Some(2_500.0));
     assert_eq!(setup(&n2("pd-balanced")).data.limits.read_iops, Some(2_000.0));
+    // Sixteen disks of local SSD: 1,600,000 reads and 800,000 writes a second.
+    let local = setup(&of("gcp:c3-standard-88-lssd", "\"local\"")).data.limits;
+    assert_eq!((local.read_iops, local.write_iops), (Some(160_000.0), Some(80_000.0)));
     let two = "{ type = \"pd-ssd\", size_gib = 500, count = 2 }";
     let premium = "{ type = \"premium-v2\", size_gib = 500 }";
     each_refused(&[
         (n2("hyperdisk-balanced"), "no limits of hyperdisk-balanced volumes on gcp:n2-standard-16 are known"),
+        (
+            of("gcp:c3-highmem-88", "{ type = \"hyperdisk-extreme\", size_gib = 2000, iops = 100000 }"),
+            "no limits of hyperdisk-extreme volumes on gcp:c3-highmem-88 are known",
+        ),
         (n2("gp3"), "gp3 is a volume of AWS, and gcp:n2-standard-16 a machine type of Google Cloud"),
         (of("gcp:n2-standard-16", two), "several pd-ssd volumes of one machine share"),
         (of("r7i.large", premium), "premium-v2 is a volume of Azure"),

@@ -17,6 +17,7 @@ mod doctor_stories;
 mod folder_stories;
 mod foreign_words;
 mod gate_action;
+mod google_cloud_stories;
 mod hostile_hosts;
 mod hostile_stories;
 mod hostile_words;

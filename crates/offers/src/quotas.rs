@@ -107,6 +107,8 @@ fn of_volumes(kind: VolumeType) -> Option<&'static str> {
         | VolumeType::PdBalanced
         | VolumeType::PdSsd
         | VolumeType::HyperdiskBalanced
+        | VolumeType::HyperdiskExtreme
+        | VolumeType::HyperdiskThroughput
         | VolumeType::Premium
         | VolumeType::PremiumV2
         | VolumeType::Ultra => return None,

@@ -60,6 +60,8 @@ impl Unit {
             | VolumeType::PdBalanced
             | VolumeType::PdSsd
             | VolumeType::HyperdiskBalanced
+            | VolumeType::HyperdiskExtreme
+            | VolumeType::HyperdiskThroughput
             | VolumeType::Premium
             | VolumeType::PremiumV2
             | VolumeType::Ultra => Self::SSD,

@@ -34,6 +34,10 @@ words! {
         PdSsd = "pd-ssd",
         /// Google's Hyperdisk Balanced: IOPS and throughput bought apart from size.
         HyperdiskBalanced = "hyperdisk-balanced",
+        /// Google's Hyperdisk Extreme: IOPS bought apart from size, throughput with them.
+        HyperdiskExtreme = "hyperdisk-extreme",
+        /// Google's Hyperdisk Throughput: throughput bought within bounds of the size, IOPS with it.
+        HyperdiskThroughput = "hyperdisk-throughput",
         /// Azure's Premium SSD: IOPS and throughput by the step that its size belongs to.
         Premium = "premium",
         /// Azure's Premium SSD v2: IOPS and throughput bought apart from size.
@@ -49,7 +53,8 @@ impl VolumeType {
         match self {
             Self::Gp2 | Self::Gp3 | Self::Io1 | Self::Io2 | Self::St1 | Self::Sc1 | Self::Standard => Cloud::Aws,
             Self::RdsGp3 | Self::RdsIo1 | Self::RdsIo2 => Cloud::Aws,
-            Self::PdBalanced | Self::PdSsd | Self::HyperdiskBalanced => Cloud::Google,
+            Self::PdBalanced | Self::PdSsd => Cloud::Google,
+            Self::HyperdiskBalanced | Self::HyperdiskExtreme | Self::HyperdiskThroughput => Cloud::Google,
             Self::Premium | Self::PremiumV2 | Self::Ultra => Cloud::Azure,
         }
     }

@@ -71,6 +71,12 @@ pub struct VolumeRules {
     pub mib_per_s_per_tib: Option<f64>,
     pub burst_mib_per_s_per_tib: Option<f64>,
     pub max_baseline_mib_per_s: Option<f64>,
+    /// Least that must be bought for each TiB, and with [`Self::most_mib_per_s_per_tib`] the sign that the size bounds
+    /// what is sold.
+    pub least_mib_per_s_per_tib: Option<f64>,
+    pub most_mib_per_s_per_tib: Option<f64>,
+    /// IOPS that come with each of the bought MiB/s, in place of IOPS that are bought.
+    pub iops_per_mib_per_s: Option<f64>,
     pub source: String,
 }
 
@@ -108,6 +114,12 @@ impl VolumeRules {
         if let Some(step) = self.step(size) {
             let rule = || format!("IOPS of {} cannot be chosen with up to {} GiB", self.kind, step.gib);
             return self.refuse_any(VolumeField::Iops, request.iops, rule).map(|()| step.iops);
+        }
+        if let Some(per_mib_per_s) = self.iops_per_mib_per_s {
+            let rule = || format!("IOPS of {} follow from its throughput ({per_mib_per_s} per MiB/s)", self.kind);
+            self.refuse_any(VolumeField::Iops, request.iops, rule)?;
+            // Without throughput the volume is refused afterwards.
+            return Ok((request.mib_per_s.unwrap_or(0.0) * per_mib_per_s).min(self.max_iops));
         }
         let Some(per_gib) = self.max_provisioned_iops_per_gib else {
             let by_size = || match self.iops_per_gib {
@@ -153,6 +165,20 @@ impl VolumeRules {
             self.refuse_any(VolumeField::Throughput, request.mib_per_s, rule)?;
             return Ok(Throughput::constant(step.mib_per_s));
         }
+        if let (Some(few), Some(many)) = (self.least_mib_per_s_per_tib, self.most_mib_per_s_per_tib) {
+            let tib = request.size_gib / GIB_PER_TIB;
+            let least = (few * tib).max(self.min_mib_per_s.unwrap_or(0.0));
+            let most = (many * tib).min(self.max_mib_per_s);
+            let rule = || {
+                format!(
+                    "{} takes {few} to {many} MiB/s per TiB, which are {least} to {most} with {} GiB",
+                    self.kind, request.size_gib
+                )
+            };
+            let asked = self.bought_throughput(request.mib_per_s, (least, most))?;
+            self.check(VolumeField::Throughput, asked, (least, most), rule)?;
+            return Ok(Throughput::constant(asked));
+        }
         if let Some(least) = self.included_mib_per_s.or(self.min_mib_per_s) {
             let least = least.max(iops * self.min_mib_per_s_per_iops.unwrap_or(0.0));
             let per_iops = self.mib_per_s_per_iops.unwrap_or(0.0);
@@ -163,16 +189,20 @@ impl VolumeRules {
                     self.kind, self.max_mib_per_s
                 )
             };
-            let Some(asked) = request.mib_per_s.or(self.included_mib_per_s.map(|_| least)) else {
-                let rule = format!("{} is sold by provisioned throughput", self.kind);
-                return Err(self.error(VolumeField::Throughput, None, rule, Some((least, most))));
-            };
+            let asked = request.mib_per_s.or(self.included_mib_per_s.map(|_| least));
+            let asked = self.bought_throughput(asked, (least, most))?;
             self.check(VolumeField::Throughput, asked, (least, most), rule)?;
             return Ok(Throughput::constant(asked));
         }
         let fixed = || format!("throughput of {} follows from its size or IOPS", self.kind);
         self.refuse_any(VolumeField::Throughput, request.mib_per_s, fixed)?;
         Ok(self.throughput(request.size_gib, iops))
+    }
+
+    /// Throughput that has to be bought.
+    fn bought_throughput(&self, asked: Option<f64>, allowed: (f64, f64)) -> Result<f64, VolumeError> {
+        let rule = || format!("{} is sold by provisioned throughput", self.kind);
+        asked.ok_or_else(|| self.error(VolumeField::Throughput, None, rule(), Some(allowed)))
     }
 
     /// Throughput where it cannot be chosen.
@@ -294,6 +324,9 @@ fn read(row: &table::Row<'_>) -> VolumeRules {
         mib_per_s_per_tib: row.number("mib_per_tib"),
         burst_mib_per_s_per_tib: row.number("burst_mib_per_tib"),
         max_baseline_mib_per_s: row.number("max_base_mib"),
+        least_mib_per_s_per_tib: row.number("least_mib_per_tib"),
+        most_mib_per_s_per_tib: row.number("most_mib_per_tib"),
+        iops_per_mib_per_s: row.number("iops_per_mib"),
         source: text("source"),
     }
 }

@@ -318,6 +318,8 @@ fn no_bucket(resolved: &ResolvedVolume) -> String {
         | VolumeType::RdsIo1
         | VolumeType::RdsIo2
         | VolumeType::HyperdiskBalanced
+        | VolumeType::HyperdiskExtreme
+        | VolumeType::HyperdiskThroughput
         | VolumeType::PremiumV2
         | VolumeType::Ultra => "it does what was bought at all times".to_owned(),
         VolumeType::Standard => "the catalog knows no bucket of the previous generation".to_owned(),

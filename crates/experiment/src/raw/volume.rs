@@ -10,8 +10,9 @@ use crate::words::words;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Volume {
     /// `gp2`, `gp3`, `io1`, `io2`, `st1`, `sc1`, `standard`; of RDS for PostgreSQL `rds-gp3`, `rds-io1`, `rds-io2`; on
-    /// machines of Google Cloud `pd-balanced`, `pd-ssd`, `hyperdisk-balanced`, of Azure `premium`, `premium-v2`,
-    /// `ultra`. Without it, `iops` and `mib_per_s` are the limits themselves.
+    /// machines of Google Cloud `pd-balanced`, `pd-ssd`, `hyperdisk-balanced`, `hyperdisk-extreme`,
+    /// `hyperdisk-throughput`, of Azure `premium`, `premium-v2`, `ultra`. Without it, `iops` and `mib_per_s` are the
+    /// limits themselves.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     /// Rules of an earlier time, such as `2015-2018` for gp2 or `2018` for io1. Default: today's.
