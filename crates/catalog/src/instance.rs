@@ -258,8 +258,8 @@ impl InstanceType {
         self.family().ends_with("-flex")
     }
 
-    /// Whether it has local disks that the tables leave out, because nobody says what they do: Azure's with a `d` behind
-    /// the size, for a temporary disk (Azure, "VM naming conventions").
+    /// Whether it has local disks that the tables leave out, because nobody says what they do: Azure's with a `d`
+    /// behind the size, for a temporary disk (Azure, "VM naming conventions").
     pub fn leaves_out_disks(&self) -> bool {
         let behind = self.name[self.family().len()..].trim_start_matches(|c: char| c.is_ascii_digit());
         let has_one = behind.split('_').next().is_some_and(|features| features.contains('d'));

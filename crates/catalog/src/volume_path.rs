@@ -39,7 +39,8 @@ pub enum NotAttached {
 impl NotAttached {
     /// Whether such a machine can be bought with such volumes, so that it has a price, and only limits are not known.
     pub(crate) fn is_sold(&self) -> bool {
-        matches!(self, Self::NoPath { instance, kind, .. } if said(instance, *kind).as_deref() == Some(LIMITS_NOT_FOUND))
+        let Self::NoPath { instance, kind, .. } = self else { return false };
+        said(instance, *kind).as_deref() == Some(LIMITS_NOT_FOUND)
     }
 
     /// What no machine has together, among volumes of these types (one entry for each volume).
