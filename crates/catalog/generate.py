@@ -52,7 +52,8 @@ INSTANCE_NOTES = """\
 OMITTED_NOTES = """\
 # Instance types that a source names and the catalog leaves out, with the reason. Written by generate.py; do not edit.
 # accelerator: sold for its GPU, ML chip, FPGA or media accelerator; mac: a Mac, which runs macOS alone; no_storage: it has no local disks, and
-#   AWS publishes no limits of its path to EBS; not_described: DescribeInstanceTypes (us-east-1) has it not, so that its size is not known
+#   AWS publishes no limits of its path to EBS; not_described: of no such kind, and not in DescribeInstanceTypes of us-east-1, from which sizes
+#   and limits are taken
 # source: the extract in sources/ that names it
 """
 
@@ -171,6 +172,10 @@ def added(told, price):
     return row
 
 
+# Families with accelerators that DescribeInstanceTypes of us-east-1 does not have (any more): EC2 User Guide, "Accelerated computing".
+ACCELERATED = {"dl1", "f1", "g2", "g3", "g3s", "g4ad", "p2", "p3", "p6e-gb200"}
+
+
 def why_omitted(told):
     """The reason for which a type of DescribeInstanceTypes is no row of the catalog; None: it is one."""
     if told["accelerator"]:
@@ -188,7 +193,8 @@ def omitted(told, catalog):
     for source in ("moto", "karpenter", "netflix", "scylla", "instance_store"):
         for name in extract(source):
             if name not in catalog and name not in rows:
-                reason = why_omitted(told[name]) if name in told else "not_described"
+                missing = "accelerator" if name.split(".")[0] in ACCELERATED else "not_described"
+                reason = why_omitted(told[name]) if name in told else missing
                 assert reason, f"{name} is in neither table"
                 rows[name] = {"name": name, "reason": reason, "source": source}
     return [rows[name] for name in sorted(rows)]

@@ -150,7 +150,7 @@ pub use experiment::{
     CostKind, CostLine, CpuShare, DataSetPlace, DataSetStore, Database, Dataset, DiskTooSmall, FaultAction, IoLimits,
     Job, LEAST_MISSES, LatencyFigure, LatencyObjective, LoadLevel, NodeFault, NodeFaultKind, Objective, OperationKind,
     Own, PageCacheKeeps, Place, Placement, Plan, Provider, Rested, RestsBecause, Section, Setting, Settings, Setup,
-    SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup,
+    SetupAt, Setups, TrialShape, VolumeRole, VolumeSetup, price_days,
 };
 pub use stats::{Estimate, IntervalMethod, POWER, Summary};
 

@@ -10,13 +10,16 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BandwidthWeighting, CardPlacement, Catalog, Cloud, ClusterRequest, CpuSpeed, EbsCaps, InstanceType, MIB,
-    NotAttached, NotWeighted, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError, VolumeSlots, VolumeType,
-    cpu_speed, reach, resolve_volume_on, rules, rules_in, through_cards,
+    BandwidthWeighting, CardPlacement, Catalog, Cloud, ClusterRequest, CpuSpeed, EbsCaps, InstanceType,
+    LOCAL_BYTES_HELP, MIB, NotAttached, NotWeighted, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError,
+    VolumeSlots, VolumeType, cpu_speed, reach, resolve_volume_on, rules, rules_in, through_cards,
 };
 
 /// Request sizes that are shown, KiB.
 pub const SIZES_KIB: [f64; 4] = [4.0, 16.0, 64.0, 256.0];
+
+/// Request size at which IOPS of local disks are stated, KiB.
+const LOCAL_IOPS_KIB: f64 = 4.0;
 
 /// Caps of one machine with its volumes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,19 +102,20 @@ impl Side {
     }
 }
 
-/// Local disks at one request size.
+/// Local disks at one request size. `None`: not known, because their bytes a second are not; at 4 KiB, where IOPS are
+/// stated, these count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LocalAtSize {
     /// Request size, KiB.
     pub io_kib: f64,
     /// Random reads per second.
-    pub read_iops: f64,
+    pub read_iops: Option<f64>,
     /// Random writes per second.
-    pub write_iops: f64,
+    pub write_iops: Option<f64>,
     /// MiB read per second.
-    pub read_mib_per_s: f64,
+    pub read_mib_per_s: Option<f64>,
     /// MiB written per second.
-    pub write_mib_per_s: f64,
+    pub write_mib_per_s: Option<f64>,
 }
 
 /// Why there are no caps.
@@ -255,21 +259,23 @@ fn ceiling(
 fn local(machine: &InstanceType) -> Vec<LocalAtSize> {
     let Some(limits) = machine.local_limits() else { return Vec::new() };
     let (Some(read), Some(write)) = (limits.read_iops, limits.write_iops) else { return Vec::new() };
-    let at = |iops: f64, bytes: Option<f64>, io_kib: f64| bytes.map_or(iops, |b| iops.min(b / 1024.0 / io_kib));
-    SIZES_KIB
-        .into_iter()
-        .map(|io_kib| {
-            let (reads, writes) =
-                (at(read, limits.read_bytes_per_s, io_kib), at(write, limits.write_bytes_per_s, io_kib));
-            LocalAtSize {
-                io_kib,
-                read_iops: reads,
-                write_iops: writes,
-                read_mib_per_s: reads * io_kib / 1024.0,
-                write_mib_per_s: writes * io_kib / 1024.0,
-            }
-        })
-        .collect()
+    let at = |iops: f64, bytes: Option<f64>, io_kib: f64| match bytes {
+        Some(bytes) => Some(iops.min(bytes / 1024.0 / io_kib)),
+        None => (io_kib <= LOCAL_IOPS_KIB).then_some(iops),
+    };
+    let at_size = |io_kib: f64| {
+        let reads = at(read, limits.read_bytes_per_s, io_kib);
+        let writes = at(write, limits.write_bytes_per_s, io_kib);
+        let mib = |iops: f64| iops * io_kib / 1024.0;
+        LocalAtSize {
+            io_kib,
+            read_iops: reads,
+            write_iops: writes,
+            read_mib_per_s: reads.map(mib),
+            write_mib_per_s: writes.map(mib),
+        }
+    };
+    SIZES_KIB.into_iter().map(at_size).collect()
 }
 
 fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
@@ -283,6 +289,9 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
             card.baseline_iops,
             card.baseline_mb_per_s
         ));
+    }
+    if !caps.volumes.is_empty() {
+        remarks.extend(machine.path_conditions().map(str::to_owned));
     }
     if let Some(path) = machine.ebs {
         if path.bursts() && !caps.volumes.is_empty() {
@@ -309,6 +318,11 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
     }
     if machine.local_disks.is_some() && caps.local.is_empty() {
         remarks.push("the IOPS of its local disks are not known".to_owned());
+    } else if machine.lacks_local_bytes() {
+        remarks.push(format!(
+            "the MB/s of its local disks are not known: {LOCAL_BYTES_HELP}; their IOPS are those of 4 KiB, and say \
+             nothing of larger requests"
+        ));
     }
     if machine.local_disks.is_none() && caps.volumes.is_empty() {
         let named = match (machine.cloud(), machine.paths.iter().flat_map(|path| &path.kinds).next()) {
@@ -316,10 +330,12 @@ fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
             (_, known) => known.copied(),
         };
         let example = named.map(|kind| format!("; with one: {}+{kind}:1000", machine.name));
-        // Of other clouds it leaves out disks of which nobody says what they do.
         remarks.push(format!(
-            "the catalog has no local disks of {}, and no volume is named{}",
-            machine.name,
+            "{}, and no volume is named{}",
+            match machine.leaves_out_disks() {
+                true => format!("what the local disks of {} do is not known", machine.name),
+                false => format!("the catalog has no local disks of {}", machine.name),
+            },
             example.unwrap_or_default()
         ));
     }

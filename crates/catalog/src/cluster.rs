@@ -148,15 +148,7 @@ fn read_volume(part: &str) -> Result<VolumeRequest, ClusterError> {
     };
     let kind: VolumeType = kind.parse().map_err(|error: crate::UnknownVolumeType| ClusterError {
         nearest: error.nearest.map(str::to_owned).into_iter().collect(),
-        ..wrong(
-            kind,
-            format!("unknown volume type `{kind}` in `{part}`"),
-            // Google's name for what belongs to a machine here.
-            match kind {
-                "local-ssd" => LOCAL_SSD.to_owned(),
-                _ => format!("one of {}", crate::volume_type_names().join(", ")),
-            },
-        )
+        ..wrong(kind, format!("unknown volume type `{kind}` in `{part}`"), expected_kind(kind))
     })?;
     Ok(VolumeRequest {
         kind,
@@ -164,6 +156,22 @@ fn read_volume(part: &str) -> Result<VolumeRequest, ClusterError> {
         iops: read_number(iops, "IOPS", part)?,
         mib_per_s: read_number(mib, "MiB/s", part)?,
     })
+}
+
+/// What may stand in place of a word that is no type of volume.
+fn expected_kind(kind: &str) -> String {
+    let types = crate::volume_type_names().join(", ");
+    // Google's name for what belongs to a machine here.
+    if kind.eq_ignore_ascii_case("local-ssd") {
+        return LOCAL_SSD.to_owned();
+    }
+    if kind.to_ascii_lowercase().contains("local") {
+        return format!("no volume: an instance alone is with its local disks; volumes are of {types}");
+    }
+    if kind.starts_with(|c: char| c.is_ascii_digit()) {
+        return format!("one of {types}; several are written one by one (+gp3:500+gp3:500)");
+    }
+    format!("one of {types}")
 }
 
 fn read_size(text: &str, part: &str) -> Result<f64, ClusterError> {

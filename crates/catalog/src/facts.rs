@@ -92,8 +92,14 @@ impl Catalog {
         families
     }
 
-    /// At most three families with names like the one given, nearest first.
+    /// At most three families with names like the one given, nearest first; of `gcp` and `azure` all families.
     pub fn nearest_families(&self, name: &str) -> Vec<&str> {
+        let of_cloud =
+            |family: &&str| family.split_once(':').is_some_and(|(cloud, _)| cloud.eq_ignore_ascii_case(name));
+        let of_cloud: Vec<&str> = self.families().into_iter().filter(of_cloud).collect();
+        if !of_cloud.is_empty() {
+            return of_cloud;
+        }
         nearest::by_slips(name, self.families().into_iter(), 2, 3)
     }
 

@@ -10,6 +10,10 @@ use crate::{Cloud, IoLimits, VolumeType, nearest as near};
 /// Bytes in one MB, as AWS states disk and EBS throughput.
 pub const MB: f64 = 1e6;
 
+/// How a user states bytes a second of local disks that the catalog does not know.
+pub const LOCAL_BYTES_HELP: &str =
+    "measure them (fio), and state read_mb_per_s and write_mb_per_s in a catalog file (docs/catalog.md)";
+
 /// What kind of local disk an instance type has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -254,6 +258,14 @@ impl InstanceType {
         self.family().ends_with("-flex")
     }
 
+    /// Whether it has local disks that the tables leave out, because nobody says what they do: Azure's with a `d`
+    /// behind the size, for a temporary disk (Azure, "VM naming conventions").
+    pub fn leaves_out_disks(&self) -> bool {
+        let behind = self.name[self.family().len()..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let has_one = behind.split('_').next().is_some_and(|features| features.contains('d'));
+        self.cloud() == Cloud::Azure && has_one && self.local_disks.is_none()
+    }
+
     /// Its EBS cards; 1 where nothing else is known.
     pub fn ebs_cards(&self) -> u32 {
         self.ebs.map_or(1, |ebs| ebs.cards)
@@ -270,8 +282,13 @@ impl InstanceType {
         self.ebs.map_or_else(IoLimits::default, |ebs| either_way(Some(ebs.burst_iops), Some(ebs.burst_mb_per_s)))
     }
 
-    /// What the local disks do together, `None` without local disks. A figure that is not known limits nothing; HDDs
-    /// and the older SSDs have none.
+    /// Whether it has local disks whose bytes a second, read or written, are not known.
+    pub fn lacks_local_bytes(&self) -> bool {
+        self.local_disks.as_ref().is_some_and(|disks| disks.read_mb_per_s.is_none() || disks.write_mb_per_s.is_none())
+    }
+
+    /// What the local disks do together, `None` without local disks. `None` of a figure means that it is not known
+    /// (HDDs and the older SSDs have none), not that nothing limits it: see [`Self::lacks_local_bytes`].
     pub fn local_limits(&self) -> Option<IoLimits> {
         let disks = self.local_disks.as_ref()?;
         Some(IoLimits {
@@ -302,6 +319,16 @@ pub(crate) fn built_in() -> Vec<InstanceType> {
 /// At most three names like the one given, see [`crate::Catalog::nearest_instances`].
 pub(crate) fn nearest<'a, N: Iterator<Item = &'a str>>(name: &str, names: impl Fn() -> N) -> Vec<&'a str> {
     const MOST: usize = 3;
+    // `Standard_D16s_v6`, `D16s_v6`: whose it is stands before the name here.
+    let is_own_name = |known: &&str| {
+        let own = known.split_once(':').map(|(_, own)| own);
+        let short = own.and_then(|own| own.strip_prefix("Standard_"));
+        [own, short].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
+    };
+    let of_clouds: Vec<&str> = names().filter(is_own_name).take(MOST).collect();
+    if !of_clouds.is_empty() {
+        return of_clouds;
+    }
     let slips = near::by_slips(name, names(), 2, MOST);
     if !slips.is_empty() {
         return slips;

@@ -38,13 +38,15 @@ pub use cloud::{Cloud, REGION};
 pub use cluster::{ClusterError, ClusterRequest};
 pub use cost::{
     Basis, CapacityRow, Cost, CostDiff, CostDifference, CostError, CostKind, CostLine, Extras, RunCost, TermTotal,
+    price_days,
 };
 pub use cpu_openssl::{OPENSSL_BLOCK, OPENSSL_CIPHER, OpensslFamily, openssl_speed, openssl_speeds_near};
 pub use cpu_speed::{CPU_REFERENCE, CpuSpeed, CpuSpeedBasis, cpu_speed, cpu_speeds_near};
 pub use data::NodeData;
 pub use facts::Catalog;
 pub use instance::{
-    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, Lifecycle, LocalDisks, MB, VolumePath, VolumeSlots,
+    DiskKind, EbsCaps, EbsOptimisation, FigureSource, InstanceType, LOCAL_BYTES_HELP, Lifecycle, LocalDisks, MB,
+    VolumePath, VolumeSlots,
 };
 pub use latency::{KnownLatency, Latency, latencies, latency_of};
 pub use limits::{Burst, ByteBurst, GIB, IoLimits, MIB};

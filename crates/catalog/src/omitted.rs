@@ -14,7 +14,7 @@ pub enum Omission {
     Mac,
     /// It has no local disks, and the limits of its path to EBS are not published.
     NoStorage,
-    /// A source names it, and EC2's list of types in us-east-1 has it not.
+    /// A source names it, none of the above holds, and EC2's list of types in us-east-1 has it not.
     NotDescribed,
 }
 
@@ -25,7 +25,7 @@ impl Omission {
             Self::Accelerator => "sold for its accelerators, which a database does not use",
             Self::Mac => "a Mac, which runs macOS alone",
             Self::NoStorage => "no local disks, and AWS publishes no limits of its path to EBS",
-            Self::NotDescribed => "its size is not known: EC2 does not describe it in us-east-1",
+            Self::NotDescribed => "EC2 does not describe it in us-east-1, where sizes and limits are taken from",
         }
     }
 }

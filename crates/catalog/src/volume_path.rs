@@ -37,12 +37,22 @@ pub enum NotAttached {
 }
 
 impl NotAttached {
+    /// Whether such a machine can be bought with such volumes, so that it has a price, and only limits are not known.
+    pub(crate) fn is_sold(&self) -> bool {
+        let Self::NoPath { instance, kind, .. } = self else { return false };
+        said(instance, *kind).as_deref() == Some(LIMITS_NOT_FOUND)
+    }
+
     /// What no machine has together, among volumes of these types (one entry for each volume).
     pub fn together(kinds: &[VolumeType]) -> Option<Self> {
         let alone = kinds.iter().find(|kind| kind.is_of_rds()).filter(|_| kinds.len() > 1)?;
         Some(Self::NotAlone { kind: *alone })
     }
 }
+
+/// What is sold, of which only limits are not known.
+const LIMITS_NOT_FOUND: &str = "Google offers them there, but its limits of this machine type were not found: state \
+                                them with `ebs` of an [[instance]] in a catalog file (docs/catalog.md)";
 
 fn label_of(instance: &str) -> &'static str {
     Cloud::of(instance).label()
@@ -67,8 +77,6 @@ fn said(instance: &str, kind: VolumeType) -> Option<String> {
     const ACCOUNT: &str =
         "Google offers them there through its account teams alone, and no source states what they get";
     const NONE: &str = "Google offers none there";
-    const NOT_FOUND: &str = "Google offers them there, but its limits of this machine type were not found: state them \
-                             with `ebs` of an [[instance]] in a catalog file (docs/catalog.md)";
     let (_, name) = instance.split_once(':').filter(|_| Cloud::of(instance) == Cloud::Google)?;
     let mut parts = name.split('-');
     let series = parts.next()?;
@@ -76,9 +84,9 @@ fn said(instance: &str, kind: VolumeType) -> Option<String> {
     let said = match (series, kind) {
         ("n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => ACCOUNT,
         ("c4d", VolumeType::PdBalanced | VolumeType::PdSsd) => "C4D takes no Persistent Disk",
-        ("z3", VolumeType::PdBalanced | VolumeType::PdSsd) => NOT_FOUND,
+        ("z3", VolumeType::PdBalanced | VolumeType::PdSsd) => LIMITS_NOT_FOUND,
         ("e2", VolumeType::HyperdiskThroughput) => NONE,
-        ("n2" | "n2d", VolumeType::HyperdiskThroughput) => NOT_FOUND,
+        ("n2" | "n2d", VolumeType::HyperdiskThroughput) => LIMITS_NOT_FOUND,
         ("e2" | "n2d" | "n4" | "n4a" | "n4d", VolumeType::HyperdiskExtreme) => NONE,
         (_, VolumeType::HyperdiskExtreme) => {
             let least = vcpus_for_extreme(series)?;
@@ -86,9 +94,9 @@ fn said(instance: &str, kind: VolumeType) -> Option<String> {
             if vcpus < least {
                 return Some(format!("Google offers them on {} from {least} vCPUs on", series.to_uppercase()));
             }
-            NOT_FOUND
+            LIMITS_NOT_FOUND
         }
-        (_, VolumeType::HyperdiskBalanced | VolumeType::HyperdiskThroughput) if of_hyperdisk => NOT_FOUND,
+        (_, VolumeType::HyperdiskBalanced | VolumeType::HyperdiskThroughput) if of_hyperdisk => LIMITS_NOT_FOUND,
         _ => return None,
     };
     Some(said.to_owned())
@@ -112,6 +120,16 @@ impl InstanceType {
     /// Who offers it.
     pub fn cloud(&self) -> Cloud {
         Cloud::of(&self.name)
+    }
+
+    /// How the machine has to be made to have the path that the tables state, where that is a choice: Ebdsv5 with the
+    /// NVMe disk controller (Azure, "Ebdsv5 and Ebsv5 series").
+    pub fn path_conditions(&self) -> Option<&'static str> {
+        let is_ebds_v5 = self.cloud() == Cloud::Azure && self.name.ends_with("bds_v5");
+        (is_ebds_v5 && !self.paths.is_empty()).then_some(
+            "limits with the NVMe disk controller; with SCSI Azure lets less through at the same price \
+             (docs/catalog.md)",
+        )
     }
 
     /// The type of this cloud that is known to take such volumes and differs least in vCPUs and memory.

@@ -40,8 +40,28 @@ fn volumes_add_up_and_eras_differ() {
 fn local_disks_have_caps_of_their_own() {
     let caps = of("i3.4xlarge", None);
     assert!(caps.ebs.is_empty());
-    assert_eq!((caps.local[0].read_iops, caps.local[0].write_iops), (825_000.0, 360_000.0));
-    assert!(caps.local[3].read_iops < 20_000.0, "bytes bound large requests: {:?}", caps.local[3]);
+    assert_eq!((caps.local[0].read_iops, caps.local[0].write_iops), (Some(825_000.0), Some(360_000.0)));
+    assert!(
+        caps.local[3].read_iops.is_some_and(|reads| reads < 20_000.0),
+        "bytes bound large requests: {:?}",
+        caps.local[3]
+    );
+}
+
+/// 268,333 reads of 4 KiB from one disk would be 67,083 MiB/s at 256 KiB; nobody measured its MB/s.
+#[test]
+fn local_disks_of_unknown_bytes_have_figures_at_4_kib_alone() {
+    for name in ["m8gd.4xlarge", "c6id.2xlarge", "m9gd.4xlarge"] {
+        let caps = of(name, None);
+        let [small, larger @ ..] = &caps.local[..] else { panic!("{name}: {caps:?}") };
+        assert!(small.read_iops.is_some() && small.write_mib_per_s.is_some(), "{name}: {small:?}");
+        for at in larger {
+            let figures = [at.read_iops, at.write_iops, at.read_mib_per_s, at.write_mib_per_s];
+            assert_eq!(figures, [None; 4], "{name}: {at:?}");
+        }
+        let said = "the MB/s of its local disks are not known: measure them";
+        assert!(caps.remarks.iter().any(|remark| remark.starts_with(said)), "{name}: {:?}", caps.remarks);
+    }
 }
 
 /// EC2 DescribeInstanceTypes: two cards of 720,000 IOPS and 18,750 MB/s.

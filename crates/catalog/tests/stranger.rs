@@ -151,7 +151,11 @@ fn local_disks_of_two_clouds_have_caps_and_a_price() {
     ] {
         let request = ClusterRequest::parse(facts, asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
         let caps = facts.caps(&request, None).unwrap_or_else(|error| panic!("{asked}: {error}"));
-        assert_eq!((caps.local[0].read_iops, caps.local[0].write_iops), (reads, writes), "{asked}, at 4 KiB");
+        assert_eq!(
+            (caps.local[0].read_iops, caps.local[0].write_iops),
+            (Some(reads), Some(writes)),
+            "{asked}, at 4 KiB"
+        );
         let cost = facts.cost(&request, &Basis::default()).unwrap_or_else(|error| panic!("{asked}: {error}"));
         assert!((cost.usd_per_month - usd_per_hour * 730.0).abs() < 0.01, "{asked}: {}", cost.usd_per_month);
     }

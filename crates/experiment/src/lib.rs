@@ -32,6 +32,7 @@ mod imported;
 mod job;
 mod judged;
 mod left_out;
+mod local_bytes;
 mod mistakes;
 mod model_misses;
 mod model_notes;
@@ -84,7 +85,7 @@ pub use cache_state::{CacheCondition, CacheState, Caches};
 pub use cache_tier::{CachePolicy, CacheTier, CacheTierSetup};
 pub use catalog::{
     BandwidthWeighting, Basis, Burst, ByteBurst, CPU_REFERENCE, CardPlacement, CostKind, CostLine, IoLimits, Latency,
-    VolumeLevel,
+    VolumeLevel, price_days,
 };
 pub use checkpoints::COMMITLOG_BYTES;
 pub use client_cost::{ClientCost, SPARSE_PER_S};

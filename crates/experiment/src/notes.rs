@@ -8,8 +8,8 @@ use product::Lack;
 use crate::note::grouped;
 use crate::{
     Configuration, ConfiguredVolume, Database, ExistingCluster, Experiment, LoadLevel, NodeFaultKind, Note, Place,
-    Provider, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, model_notes, pricing, read_size,
-    setups, versions, volume_server,
+    Provider, Setup, SetupAt, VolumeKind, checkpoints, cpu_share, judged, listed, local_bytes, model_notes, pricing,
+    read_size, setups, versions, volume_server,
 };
 
 /// What an instance lets through may be this much below its volumes before it is worth a word: rounding in published
@@ -67,6 +67,8 @@ pub fn static_notes(
             let words = format!("the catalog knows no limits of {}, so none are emulated", volume.label);
             let advice = "State iops and mib_per_s to emulate it";
             notes.push(Note::new("volume_without_known_limits", (&configuration.name, words), advice));
+        } else {
+            notes.extend(local_bytes::not_limited(place, configuration));
         }
         // RDS keeps both on one.
         let is_of_rds = matches!(volume.kind, VolumeKind::Ebs(kind) if kind.is_of_rds());

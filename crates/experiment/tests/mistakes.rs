@@ -97,6 +97,7 @@ fn every_wrong_input_is_refused_at_its_place() {
         ("records = 1000", "", "the key `records` is missing"),
         ("r4.4xlarge", "r4.4xlrage", "x.toml:8:12: unknown instance type `r4.4xlrage` (nearest: r4.4xlarge"),
         ("\"gp2\"", "\"gp22\"", "x.toml:9:25: unknown volume type `gp22` (did you mean `gp2`?"),
+        ("\"gp2\"", "\"local-nvme\"", "the instance's own disks are data_volume = \"local\""),
         ("size_gib = 320", "size_gib = 0", "x.toml:9:31:"),
         ("size_gib = 320", "size_gib = -3", "x.toml:9:31:"),
         ("size_gib = 320", "size_gb = 320", "in data_volume: unknown key `size_gb` (did you mean `size_gib`?"),

@@ -51,6 +51,11 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["show", "r4.4xlrge"], "nearest: r4.4xlarge"),
         (vec!["list", "--family", "i3em"], "unknown family `i3em` help: nearest: i3en"),
         (vec!["list", "--family", "nope"], "see: iopslab catalog list"),
+        (vec!["list", "--family", "gcp"], "nearest: gcp:c3"),
+        (vec!["show", "Standard_D16s_v6"], "nearest: azure:Standard_D16s_v6"),
+        (vec!["show", "c4d-highmem-16"], "nearest: gcp:c4d-highmem-16"),
+        (vec!["caps", "i4i.large+local-nvme:400"], "no volume: an instance alone is with its local disks"),
+        (vec!["caps", "r6i.large+4xgp3:400"], "several are written one by one (+gp3:500+gp3:500)"),
         (vec!["list", "--arch", "sparc"], "nearest: arm64, x86_64"),
         (vec!["cost", "i3.2xlarge", "--price-date", "2026-02-30"], "`2026-02-30` is no price date"),
         (vec!["cost", "i3.2xlarge", "--purchase", "spot"], "--stated-price i3.2xlarge=USD_PER_HOUR"),
@@ -290,6 +295,9 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
     assert_eq!(reasons, ["accelerator"; 8]);
     let text = lab.exits(0, &["catalog", "list", "--missing"]).stdout;
     assert!(text.contains("137 types") && text.contains("a Mac, which runs macOS alone"), "{text}");
+    assert!(text.starts_with("Types of AWS that the catalog leaves out"), "{text}");
+    let of_p3 = json(&lab, &["list", "--missing", "--family", "p3"]);
+    assert!(of_p3.as_array().unwrap().iter().all(|one| one["reason"] == "accelerator"), "{of_p3:#}");
     for (arguments, part) in [
         (
             vec!["list", "--missing", "--family", "r5"],

@@ -10,6 +10,7 @@ mod beside_stories;
 mod bucket_stories;
 mod by_hand_stories;
 mod cache_stories;
+mod catalog_shown_stories;
 mod catalog_stories;
 mod closed_pipes;
 mod doctor_stories;

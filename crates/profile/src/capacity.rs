@@ -1,6 +1,6 @@
 //! What a node's disks may do at all times: the smaller of volume and instance.
 
-use catalog::{Catalog, ClusterRequest, GIB, MIB};
+use catalog::{Catalog, ClusterRequest, GIB, LOCAL_BYTES_HELP, MIB};
 use serde::Serialize;
 
 use crate::flow::Flow;
@@ -10,7 +10,7 @@ use crate::flow::Flow;
 const AT_4_KIB: usize = 0;
 const AT_256_KIB: usize = 3;
 
-/// What lasts; no burst is counted. What is not known limits nothing.
+/// What lasts; no burst is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Allowed {
@@ -34,11 +34,13 @@ impl Allowed {
             let (Some(read_iops), Some(write_iops)) = (limits.read_iops, limits.write_iops) else {
                 return Err(format!("what the local disks of {} do is not known", request.instance));
             };
-            let flow = |iops, bytes: Option<f64>| Flow { iops, mib_per_s: bytes.map_or(f64::INFINITY, |b| b / MIB) };
-            return Ok(Self::Apart {
-                read: flow(read_iops, limits.read_bytes_per_s),
-                write: flow(write_iops, limits.write_bytes_per_s),
-            });
+            // Taken for none they would make such disks hold whatever is asked of bytes.
+            let (Some(read), Some(write)) = (limits.read_bytes_per_s, limits.write_bytes_per_s) else {
+                let whose = &request.instance;
+                return Err(format!("the MB/s of the local disks of {whose} are not known: {LOCAL_BYTES_HELP}"));
+            };
+            let flow = |iops, bytes: f64| Flow { iops, mib_per_s: bytes / MIB };
+            return Ok(Self::Apart { read: flow(read_iops, read), write: flow(write_iops, write) });
         }
         let caps = catalog.caps(request, era).map_err(|error| error.to_string())?;
         let (Some(small), Some(large)) = (caps.ebs.get(AT_4_KIB), caps.ebs.get(AT_256_KIB)) else {
@@ -98,6 +100,13 @@ mod tests {
         let reads = |iops: f64, kib: f64| Flow { iops, mib_per_s: iops * kib / 1024.0 };
         assert!((allowed.used(reads(12_000.0, 4.0), Flow::default()) - 0.75).abs() < 1e-6);
         assert!((allowed.used(reads(4_000.0, 16.0), Flow::default()) - 0.5).abs() < 1e-6, "bytes are the fuller");
+    }
+
+    #[test]
+    fn disks_whose_bytes_nobody_knows_are_no_disks_without_limits() {
+        let why = of("m8gd.4xlarge").unwrap_err();
+        assert!(why.starts_with("the MB/s of the local disks of m8gd.4xlarge are not known: measure them"), "{why}");
+        assert!(of("i7ie.2xlarge").is_ok());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use analysis::{
     Analysis, Arrivals, BoundIs, CellAnalysis, ConfigurationFacts, CostKind, CostLine, CpuShare, Estimate, IoLimits,
     LatencyAnalysis, LatencyFigure, Limit, LimitKind, LoadLevel, Metric, OperationKind, Placement, Provider, Range,
-    Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, rules,
+    Ratio, TrialShape, ValueOfMoney, ValueVerdict, Verdict, VolumeReport, each_once, price_days, rules,
 };
 
 use crate::figures::{MISSING, count, duration, given, listed, mib_per_s, ms, number, percent, when};
@@ -352,15 +352,6 @@ pub fn not_priced<'a>(mut clusters: impl Iterator<Item = (Placement, &'a [CostLi
         placement.racks > 1 && lines.iter().any(|line| line.kind == CostKind::Instances)
     };
     if clusters.any(leaves_it_out) { ", traffic between zones is not priced" } else { "" }
-}
-
-/// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. `None`: no price has
-/// a day.
-pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>) -> Option<String> {
-    let mut days: Vec<&str> = lines.filter_map(|line| line.price_date.as_deref()).collect();
-    days.sort_unstable();
-    let (oldest, newest) = (days.first()?, days.last()?);
-    Some(if oldest == newest { (*oldest).to_owned() } else { format!("{oldest} to {newest}") })
 }
 
 /// Limits in a few words: `60.0 IOPS, 10.0 MiB/s`; reads and writes apart where they differ.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use analysis::{
     BurstStart, CPU_REFERENCE, DataSetPlace, DataSetStore, Job, Own, Place, Plan, SetupAt, Setups, VolumeSetup,
-    each_once, workload_facts,
+    each_once, price_days, workload_facts,
 };
 
 use crate::document::section::Section;
@@ -317,13 +317,13 @@ fn price(plan: &Plan, configuration: &str) -> Option<String> {
     money.find_map(|m| m.usd_per_month).map(labels::usd)
 }
 
-/// How money is counted, what the same matrix would cost on AWS, and what has no price.
+/// How money is counted, what the same matrix would cost if it were bought, and what has no price.
 fn money(plan: &Plan) -> Vec<String> {
     let money = &plan.money;
     let mut lines = Vec::new();
     if money.configurations.iter().any(|m| m.usd_per_month.is_some()) {
         let basis = &money.basis;
-        let days = labels::price_days(money.configurations.iter().flat_map(|m| &m.lines));
+        let days = price_days(money.configurations.iter().flat_map(|m| &m.lines));
         let priced = money.configurations.iter().filter_map(|m| {
             let placement = plan.configuration(&m.configuration)?.placement;
             Some((placement, &*m.lines))
@@ -341,8 +341,8 @@ fn money(plan: &Plan) -> Vec<String> {
     let is_free = !matches!(plan.place, Place::Bought(_) | Place::Existing(_));
     if let Some(usd) = plan.usd_of(plan.trials.iter().chain(&plan.expected_trials())).filter(|_| is_free) {
         lines.push(format!(
-            "The database hosts of this matrix would cost about {} on AWS for these trials, each configuration by the \
-            hour for its own; here nothing.",
+            "The database hosts of this matrix would cost about {} for these trials at the prices of who offers them, \
+            each configuration by the hour for its own; here nothing.",
             labels::usd(usd)
         ));
     }
@@ -355,7 +355,9 @@ fn money(plan: &Plan) -> Vec<String> {
 /// What a volume's limits are here, and how its bucket starts; indented below its name.
 fn on_this_machine(volume: &VolumeSetup) -> Vec<String> {
     let limits = std::iter::once(labels::limits(&volume.limits));
-    limits.chain(bucket(volume)).chain(service(volume)).map(|line| format!("  {line}")).collect()
+    let lacks_bytes = volume.limits.read_bytes_per_s.is_none() && volume.limits.read_iops.is_some();
+    let unknown = (volume.is_local && lacks_bytes).then(|| "MiB/s not known: not limited".to_owned());
+    limits.chain(unknown).chain(bucket(volume)).chain(service(volume)).map(|line| format!("  {line}")).collect()
 }
 
 /// What a process that answers for it makes of it.

@@ -63,6 +63,13 @@ pub enum Doubt {
     /// The configuration to run, or one of those between which the choice is, keeps its data on disks that are lost
     /// with the instance.
     LocalDisks { configuration: String },
+    /// Local disks that were emulated without a limit of bytes, because nobody knows theirs: they may have done more
+    /// than those that are bought.
+    LocalBytesUnknown {
+        /// With the most bytes a second that a node's data volumes did in a cell, read and written together, at full
+        /// scale; `None`: not measured.
+        configurations: Vec<(String, Option<f64>)>,
+    },
     /// Trials that are missing.
     Missing { trials: u64, planned: u64 },
     /// Trials that enter no figure.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use experiment::{BurstStart, CpuShare, DiskTooSmall, ModelMisses, Setup, VolumeRole, VolumeSetup};
+use experiment::{BurstStart, CpuShare, DiskTooSmall, ModelMisses, Place, Setup, VolumeRole, VolumeSetup};
 use reported::postgresql::{CHECKPOINT_AT_THE_END, CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
 use super::by_capacity::excluded_by_probe;
 use crate::comparisons::places;
 use crate::document::{
-    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NotConsidered,
-    NotJudged, OfThisMachine, OverallCandidate, TrialCounts, Verdict, WorkloadAnswer, prices_decide,
+    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NodeAnalysis,
+    NotConsidered, NotJudged, OfThisMachine, OverallCandidate, TrialCounts, Verdict, WorkloadAnswer, prices_decide,
 };
 use crate::finding::{Finding, Scope};
 use crate::lists::{each_once, grouped};
@@ -120,6 +120,26 @@ impl Answer<'_> {
 
     fn is_on_local_disks(&self, configuration: &str) -> bool {
         self.setups.of(configuration).is_some_and(|s| s.data.is_local)
+    }
+
+    /// Measured configurations on emulated local disks whose bytes a second are not known, and so were not limited.
+    fn local_bytes_unknown(&self) -> Option<Doubt> {
+        let is_modelled = matches!(self.plan.place, Place::Emulated { .. } | Place::Simulated { .. });
+        let has_no_limit = |volume: &VolumeSetup| {
+            let limits = &volume.limits;
+            volume.is_local && (limits.read_bytes_per_s.is_none() || limits.write_bytes_per_s.is_none())
+        };
+        let of_setup = |setup: &Setup| {
+            let cells = self.cells.iter().filter(|c| c.configuration == setup.configuration && c.valid_trials > 0);
+            let did = |node: &NodeAnalysis| Some(node.device_read_bytes_per_s? + node.device_write_bytes_per_s?);
+            let most = cells.flat_map(|cell| &cell.nodes).filter_map(did).reduce(f64::max);
+            (setup.configuration.clone(), most.map(|bytes| bytes * self.plan.scale()))
+        };
+        let is_measured =
+            |setup: &&Setup| self.cells.iter().any(|c| c.configuration == setup.configuration && c.valid_trials > 0);
+        let unknown = self.setups.iter().filter(|setup| setup.volumes().any(has_no_limit)).filter(is_measured);
+        let configurations: Vec<(String, Option<f64>)> = unknown.map(of_setup).collect();
+        (is_modelled && !configurations.is_empty()).then_some(Doubt::LocalBytesUnknown { configurations })
     }
 
     fn beats_all_priced(&self, cell: usize) -> bool {
@@ -256,6 +276,7 @@ impl Answer<'_> {
         let said = |doubts: Vec<Option<Doubt>>| doubts.into_iter().flatten();
         said(vec![
             too_small.clone().filter(|_| is_first),
+            self.local_bytes_unknown(),
             self.latency_in_model(all),
             place.is_simulated().then_some(Doubt::Simulated),
             place.is_imported().then_some(Doubt::Imported),

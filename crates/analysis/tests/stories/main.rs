@@ -12,6 +12,7 @@ mod disk_faults;
 mod faults;
 mod findings;
 mod free;
+mod local_disks;
 mod scaling;
 mod story;
 mod value_levels;

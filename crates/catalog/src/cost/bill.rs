@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::basis::Basis;
-use super::line::CostLine;
+use super::line::{CostLine, price_days};
 use super::term::TermTotal;
 
 /// Money for machines and their volumes.
@@ -22,6 +22,14 @@ pub struct Cost {
     /// How it was counted; `price_date` is filled in with the latest day of any price used, which gives the same sum
     /// again.
     pub basis: Basis,
+}
+
+impl Cost {
+    /// The basis, for people, with the days of all prices used: the age of a sum is that of its oldest.
+    pub fn basis_words(&self) -> String {
+        let price_date = price_days(self.lines.iter()).or_else(|| self.basis.price_date.clone());
+        Basis { price_date, ..self.basis.clone() }.to_string()
+    }
 }
 
 /// What is charged beside machines and volumes, a month.

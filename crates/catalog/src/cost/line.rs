@@ -83,3 +83,12 @@ impl CostLine {
         }
     }
 }
+
+/// The days of all prices in a sum, from the oldest to the newest: its age is that of the oldest. `None`: no price has
+/// a day.
+pub fn price_days<'a>(lines: impl Iterator<Item = &'a CostLine>) -> Option<String> {
+    let mut days: Vec<&str> = lines.filter_map(|line| line.price_date.as_deref()).collect();
+    days.sort_unstable();
+    let (oldest, newest) = (days.first()?, days.last()?);
+    Some(if oldest == newest { (*oldest).to_owned() } else { format!("{oldest} to {newest}") })
+}

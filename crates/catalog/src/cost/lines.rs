@@ -65,14 +65,15 @@ pub(super) fn priced(
         })?;
         known.attaches(some.volumes.len())?;
         let kinds: Vec<VolumeType> = some.volumes.iter().map(|volume| volume.kind).collect();
-        let known = &known.with_volumes(&kinds)?;
+        let known = &match known.with_volumes(&kinds) {
+            Err(why) if why.is_sold() => {
+                bill.notes.push(format!("{why}; the price does not need them"));
+                known.clone()
+            }
+            found => found?,
+        };
+        let of_others = bill.lines.len();
         bill.instances(known, some)?;
-        let region = known.cloud().region(&basis.region);
-        if region != basis.region {
-            let whose = known.cloud().label();
-            bill.notes
-                .push(format!("{}: prices of {whose} are those of {region}, not of {}", known.name, basis.region));
-        }
         let mut volumes = Vec::new();
         // Like volumes that follow each other are one line: `2 x gp3 250 GiB`. What each has for nothing each has.
         for like in some.volumes.chunk_by(|a, b| a == b) {
@@ -80,11 +81,26 @@ pub(super) fn priced(
             let resolved = bill.volumes(known, &like[0], some.nodes.saturating_mul(count))?;
             volumes.extend(std::iter::repeat_n(resolved, like.len()));
         }
+        let region = known.cloud().region(&basis.region);
+        // A price that the user states is of where the user says.
+        if region != basis.region && bill.lines[of_others..].iter().any(|line| is_built_in(known, line)) {
+            let whose = known.cloud().label();
+            bill.notes
+                .push(format!("{}: prices of {whose} are those of {region}, not of {}", known.name, basis.region));
+        }
         let beyond = reach::beyond(known, &volumes).into_iter();
         bill.notes.extend(beyond.map(|remark| format!("{}: {remark}", known.name)));
     }
     bill.extras(extras)?;
     Ok(bill.total())
+}
+
+/// Whether a price of a machine, or of one of its volumes, is of the program's own tables.
+fn is_built_in(machine: &InstanceType, line: &CostLine) -> bool {
+    let tables = Catalog::built_in();
+    let mut of_machine = tables.price_history(&machine.name).iter().map(|price| &price.source);
+    let mut of_volumes = tables.volume_prices().iter().map(|price| &price.source);
+    of_machine.any(|source| *source == line.source) || of_volumes.any(|source| *source == line.source)
 }
 
 impl Bill<'_> {

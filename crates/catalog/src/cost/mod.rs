@@ -20,7 +20,7 @@ pub use bill::{Cost, Extras};
 pub use capacity::{CapacityRow, RunCost};
 pub use diff::{CostDiff, CostDifference};
 pub use error::CostError;
-pub use line::{CostKind, CostLine};
+pub use line::{CostKind, CostLine, price_days};
 pub use term::TermTotal;
 
 use crate::{Catalog, ClusterRequest, VolumeRequest};

@@ -223,7 +223,11 @@ fn of_type(
 ) -> Option<ConfiguredVolume> {
     let Ok(kind) = kind.parse::<VolumeType>() else {
         let message = format!("unknown volume type `{kind}`");
-        mistakes.add_within(&span, kind, message, choice(kind, &catalog::volume_type_names()));
+        let help = match kind.to_ascii_lowercase().contains("local") {
+            true => "the instance's own disks are data_volume = \"local\"".to_owned(),
+            false => choice(kind, &catalog::volume_type_names()),
+        };
+        mistakes.add_within(&span, kind, message, help);
         return None;
     };
     if behaviour::of_type(kind, &span, raw, mistakes) {

@@ -95,3 +95,27 @@ fn a_simulated_run_shows_each_data_volume() {
     let report = std::fs::read_to_string(lab.run_directory().join("report.md")).unwrap();
     assert!(report.contains("The data volumes of each cell") && report.contains("| data-2 |"), "{report}");
 }
+
+/// A comparison in which one side has a limit of bytes and the other has none.
+#[test]
+fn a_plan_says_whose_local_disks_have_no_limit_of_bytes() {
+    let lab = Laboratory::new();
+    let configuration = |name: &str, instance: &str| {
+        format!("[[configuration]]\nname = \"{name}\"\ninstance = \"{instance}\"\ndata_volume = \"local\"\n")
+    };
+    let rest = "[[workload]]\nname = \"reads\"\nread = 1.0\n[load]\nconcurrency = [8]\nduration_s = 60\n";
+    let text = format!(
+        "name = \"disks\"\n[dataset]\nrecords = 1_000_000\n{}{}{rest}",
+        configuration("known", "i7ie.2xlarge"),
+        configuration("unknown", "m8gd.4xlarge")
+    );
+    lab.write("disks.toml", &text);
+    let plan = lab.exits(0, &["plan", "disks.toml", "--format", "json"]).json();
+    let notes = of_rule(&plan["notes"], "local_disks_without_byte_limit");
+    let [note] = notes[..] else { panic!("{:#}", plan["notes"]) };
+    let message = note["message"].as_str().unwrap();
+    assert!(message.starts_with("unknown: the MB/s of 1 x 950 GB NVMe of m8gd.4xlarge are not known"), "{message}");
+    assert!(note["advice"].as_str().unwrap().contains("read_mb_per_s"), "{note}");
+    let said = one_line(&lab.exits(0, &["plan", "disks.toml"]).stdout);
+    assert!(said.contains("MiB/s not known: not limited"), "{said}");
+}

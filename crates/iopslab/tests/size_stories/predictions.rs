@@ -80,6 +80,20 @@ fn chunks_are_as_long_as_the_settings_state() {
     assert!(before < 0.9 * now, "{before} {now}");
 }
 
+/// r5d's MB/s were measured, r5ad's were not.
+#[test]
+fn local_disks_whose_bytes_nobody_knows_lie_outside_of_what_was_measured() {
+    let lab = Laboratory::new();
+    let evidence = evidence(&lab);
+    let is_doubted = |candidate: &str| {
+        let target = ["--throughput", "1000", "--read-share", "0.8", "--data", "100GB", "--candidate", candidate];
+        let proposal = cheapest(&size(&lab, evidence, &[&target[..], &ONE_NODE[..]].concat())).clone();
+        let doubts = proposal["beyond_evidence"].as_array().unwrap().clone();
+        doubts.iter().any(|doubt| doubt["kind"] == "disk_throughput")
+    };
+    assert_eq!((is_doubted("r5d.2xlarge"), is_doubted("r5ad.2xlarge")), (false, true));
+}
+
 #[test]
 fn every_figure_says_where_it_comes_from() {
     let lab = Laboratory::new();
@@ -287,7 +301,7 @@ fn fewer_records_are_evidence_for_the_data_that_they_stand_for() {
         let candidate = gp3("3000:125");
         let target =
             ["--throughput", "1000", "--read-share", "0.8", "--data", "200GB", "--candidate", candidate.as_str()];
-        size(&lab, run, &[&target[..], &ONE_NODE].concat())
+        size(&lab, run, &[&target[..], &ONE_NODE[..]].concat())
     };
     let kept = made("kept", "6000:250", "same-misses");
     let answer = sized(&kept);

@@ -198,6 +198,7 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
              [load] duration_s, or have checkpoints come more often.",
             listed(configurations)
         ),
+        Doubt::LocalBytesUnknown { configurations } => local_bytes(configurations),
         Doubt::LocalDisks { configuration } => format!(
             "{configuration} keeps its data on the instance's own disks: they are lost when it stops or fails, so that \
              replicas and backups must carry the data."
@@ -254,6 +255,19 @@ pub fn doubt(analysis: &Analysis, doubt: &Doubt) -> String {
         }
         Doubt::Batches { batches } => in_batches(batches),
     }
+}
+
+/// Local disks that did what they could here, because nobody knows what they may.
+fn local_bytes(configurations: &[(String, Option<f64>)]) -> String {
+    let each = configurations.iter().map(|(name, most)| match most {
+        Some(bytes) => format!("{name} (a node did up to {} MB/s at full scale)", number(bytes / 1e6)),
+        None => name.clone(),
+    });
+    format!(
+        "The MB/s of the local disks of {} are not known, and were not limited: they may have done more than those \
+         that are bought. State read_mb_per_s and write_mb_per_s in a catalog file.",
+        listed(each)
+    )
 }
 
 /// What was gained beyond what was bought in a sentence of its own, because it is about the answer; the other rules by

@@ -278,6 +278,11 @@ pub(super) fn doubt(one: &Doubt) -> String {
                 .to_owned()
         }
         Doubt::CpuSpeed => "the speed of its vCPUs is not known".to_owned(),
+        Doubt::DiskThroughput => {
+            "the MB/s of its local disks are not known and were left out of the check: state read_mb_per_s and \
+             write_mb_per_s in a catalog file (docs/catalog.md)"
+                .to_owned()
+        }
         Doubt::Vcpus { vcpus, measured } => format!("{vcpus} vCPUs, measured: {}", span(measured, |v| v.to_string())),
     }
 }

@@ -98,6 +98,15 @@ fn a_node_that_would_not_hold_the_data_says_so() {
 }
 
 #[test]
+fn local_disks_whose_bytes_were_not_limited_are_named_with_what_they_did() {
+    let mut analysis = with(DecidedBy::Value, run("io2"));
+    let configurations = vec![("io2".to_owned(), Some(3.2e9)), ("gp2".to_owned(), None)];
+    analysis.recommendation.doubts = vec![Doubt::LocalBytesUnknown { configurations }];
+    let doubt = &said(&analysis).doubts[0];
+    assert!(doubt.contains("io2 (a node did up to 3,200 MB/s at full scale) and gp2 are not known"), "{doubt}");
+}
+
+#[test]
 fn what_one_probe_excludes_is_said_to_be_measured_once() {
     let mut analysis = with(DecidedBy::Value, run("io2"));
     analysis.recommendation.doubts = vec![Doubt::ClosedLoopOnce { configurations: vec!["gp2".into(), "gp3".into()] }];

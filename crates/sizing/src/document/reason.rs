@@ -123,6 +123,8 @@ pub enum Doubt {
     Vcpus { vcpus: u32, measured: Range },
     /// Nobody has published how fast its vCPUs are: they count as those that were measured.
     CpuSpeed,
+    /// Nobody has published how many MB/s its local disks do: they were left out of what the target is held against.
+    DiskThroughput,
     /// What a cache answers is predicted.
     Cache {
         /// Its predicted hit ratio.
@@ -177,7 +179,7 @@ impl Doubt {
     /// cached.
     pub(crate) fn may_go_with_more_nodes(&self) -> bool {
         match self {
-            Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed | Self::Cache { .. } => false,
+            Self::Mix { .. } | Self::Vcpus { .. } | Self::CpuSpeed | Self::DiskThroughput | Self::Cache { .. } => false,
             Self::P99 { .. } => false,
             Self::NeverTheLimit { .. } | Self::NoDeviceReads | Self::WithinError { .. } | Self::ErrorNotKnown => true,
             Self::CacheShare { share, measured } => *share < measured.low,

@@ -92,6 +92,9 @@ impl Search<'_> {
         if self.cpus.is_none() && self.cpus_worth(&found.instance.name).is_none() {
             doubts.push(Doubt::CpuSpeed);
         }
+        if found.request.volumes.is_empty() && found.instance.lacks_local_bytes() {
+            doubts.push(Doubt::DiskThroughput);
+        }
         doubts.extend(vcpus.doubt());
         doubts
     }

@@ -1,6 +1,6 @@
 //! `iopslab catalog caps`.
 
-use ::catalog::{BandwidthWeighting, Caps, Catalog, Cloud, ClusterRequest, MB, MIB, TODAY};
+use ::catalog::{BandwidthWeighting, Caps, CapsAtSize, Catalog, Cloud, ClusterRequest, MB, MIB, TODAY};
 use clap::Args;
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -11,9 +11,10 @@ use crate::cli::facts::{FORMAT_VERSION, speed_of_vcpu};
 #[command(after_help = "Examples:
   iopslab catalog caps i3.4xlarge
   iopslab catalog caps r4.4xlarge+io1:1000GiB:20000
+  iopslab catalog caps r6i.4xlarge+gp3:500+gp3:500                                # two volumes, striped
   iopslab catalog caps r4.4xlarge+gp2:1000GiB --era 2017")]
 pub(super) struct CapsArgs {
-    /// INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]..., sizes in GiB or with a unit
+    /// INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]..., sizes in GiB or with a unit; each volume with a + of its own
     configuration: String,
     /// Volume rules of this time: a year, a date, or today
     #[arg(long)]
@@ -38,7 +39,10 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
         println!("{}", pretty(&document));
         return Ok(());
     }
-    println!("{} (each node)", caps.configuration);
+    match request.nodes {
+        1 => println!("{}", caps.configuration),
+        nodes => println!("{}: each of {nodes} nodes; several volumes are written one by one", caps.configuration),
+    }
     println!("{}", speed_of_vcpu(caps.cpu_speed));
     if caps.ebs.is_empty() {
         path(&caps);
@@ -50,8 +54,10 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
     for remark in &caps.remarks {
         println!("note: {remark}");
     }
-    for volume in &caps.volumes {
-        println!("rules of {}: {}", volume.label, volume.source);
+    let mut rules: Vec<String> = caps.volumes.iter().map(|v| format!("rules of {}: {}", v.label, v.source)).collect();
+    rules.dedup();
+    for line in rules {
+        println!("{line}");
     }
     Ok(())
 }
@@ -81,8 +87,17 @@ fn path(caps: &Caps) {
 }
 
 fn volumes(caps: &Caps) {
-    let whose = if Cloud::of(&caps.configuration) == Cloud::Aws { "EBS, volumes" } else { "volumes" };
-    println!("{whose} and instance together:");
+    if Cloud::of(&caps.configuration) != Cloud::Aws {
+        // Their bursts are left out, and nothing follows for one.
+        println!("volumes and instance together (bursts are not in the catalog):");
+        println!("{:>10} {:>12} {:>10} {:>10}", "I/O size", "IOPS", "MiB/s", "capped by");
+        for CapsAtSize { io_kib, baseline: lasts, .. } in &caps.ebs {
+            let by = lasts.capped_by.word();
+            println!("{io_kib:>6} KiB {:>12.0} {:>10.1} {by:>10}", lasts.iops, lasts.mib_per_s);
+        }
+        return;
+    }
+    println!("EBS, volumes and instance together:");
     println!(
         "{:>10} {:>12} {:>10} {:>10} {:>14} {:>10} {:>10}",
         "I/O size", "IOPS", "MiB/s", "capped by", "burst IOPS", "MiB/s", "capped by"
@@ -130,10 +145,15 @@ fn local(caps: &Caps) {
     }
     println!("local disks together:");
     println!("{:>10} {:>12} {:>12} {:>14} {:>14}", "I/O size", "reads/s", "writes/s", "MiB/s read", "MiB/s written");
+    let figure = |value: Option<f64>, digits: usize| value.map_or("unknown".to_owned(), |v| format!("{v:.digits$}"));
     for at in &caps.local {
         println!(
-            "{:>6} KiB {:>12.0} {:>12.0} {:>14.1} {:>14.1}",
-            at.io_kib, at.read_iops, at.write_iops, at.read_mib_per_s, at.write_mib_per_s
+            "{:>6} KiB {:>12} {:>12} {:>14} {:>14}",
+            at.io_kib,
+            figure(at.read_iops, 0),
+            figure(at.write_iops, 0),
+            figure(at.read_mib_per_s, 1),
+            figure(at.write_mib_per_s, 1)
         );
     }
 }

@@ -128,9 +128,11 @@ impl Fleet {
         println!("{}", self.words());
         println!("{:<52} {:>12} {:>12} {:>12} {:>14}", "", "quantity", "unit", "USD each", "USD/month");
         for line in &self.cost.lines {
+            // Azure's MB/s of 10^6 bytes are 480.79071044921875 MiB/s.
+            let quantity = (line.quantity * 1e4).round() / 1e4;
             println!(
-                "{:<52} {:>12} {:>12} {:>12} {:>14.2}",
-                line.what, line.quantity, line.unit, line.unit_usd, line.usd_per_month
+                "{:<52} {quantity:>12} {:>12} {:>12} {:>14.2}",
+                line.what, line.unit, line.unit_usd, line.usd_per_month
             );
         }
         total("a month", self.cost.usd_per_month);
@@ -151,7 +153,7 @@ impl Fleet {
         for node in &self.data {
             println!("{}", sentence(node));
         }
-        println!("basis: {}", self.cost.basis);
+        println!("basis: {}", self.cost.basis_words());
         for note in &self.cost.notes {
             println!("note: {note}");
         }
@@ -203,8 +205,8 @@ fn difference(fleet: &Fleet, other: &Fleet, format: Format) -> Result<(), Failur
     for node in fleet.data.iter().chain(&other.data) {
         println!("{}", sentence(node));
     }
-    println!("basis of A: {}", a.basis);
-    println!("basis of B: {}", b.basis);
+    println!("basis of A: {}", a.basis_words());
+    println!("basis of B: {}", b.basis_words());
     for (name, cost) in [("A", a), ("B", b)] {
         for note in &cost.notes {
             println!("note on {name}: {note}");

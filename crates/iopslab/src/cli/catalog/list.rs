@@ -34,7 +34,7 @@ pub(super) struct ListArgs {
     /// Order
     #[arg(long, value_enum, default_value = "name")]
     sort: Sort,
-    /// The types that the catalog leaves out, each with the reason
+    /// The types of AWS that the catalog leaves out, each with the reason; of other clouds: docs/catalog.md
     #[arg(long, conflicts_with_all = ["min_vcpu", "memory", "local_nvme", "arch", "era", "region", "sort"])]
     missing: bool,
 }
@@ -119,6 +119,7 @@ fn missing(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Fai
         println!("{}", pretty(&found));
         return Ok(());
     }
+    println!("Types of AWS that the catalog leaves out; of Google Cloud and Azure: docs/catalog.md, other clouds");
     println!("{:<22} {:<15} reason", "instance", "named by");
     for one in &found {
         println!("{:<22} {:<15} {}", one.name, one.source, one.reason.words());

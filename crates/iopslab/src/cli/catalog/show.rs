@@ -23,7 +23,8 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     println!("{}", speed_of_vcpu(speed));
     match &found.local_disks {
         Some(disks) => println!("local disks: {}", local(disks)),
-        None => println!("local disks: none in the catalog"),
+        None if found.leaves_out_disks() => println!("local disks: it has some; what they do is not known"),
+        None => println!("local disks: none"),
     }
     match found.ebs {
         Some(e) => {
@@ -40,6 +41,9 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
             for VolumePath { kinds, caps } in &found.paths {
                 let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
                 println!("{}: {} IOPS, {} MB/s", kinds.join(", "), caps.baseline_iops, caps.baseline_mb_per_s);
+            }
+            if let Some(of) = found.path_conditions() {
+                println!("{of}");
             }
         }
         None if found.cloud() != Cloud::Aws => println!("path to volumes: not known of any type of them"),
@@ -90,12 +94,16 @@ fn local(disks: &LocalDisks) -> String {
         Some(FigureSource::Measured) => "measured",
         None => "stated",
     };
-    if let (Some(read), Some(write)) = (disks.read_iops, disks.write_iops) {
-        let source = from(disks.iops_source);
-        words += &format!("; together {read:.0} reads and {write:.0} writes of 4 KiB per second ({source})");
-    }
-    if let (Some(read), Some(write)) = (disks.read_mb_per_s, disks.write_mb_per_s) {
-        words += &format!(", {read:.0} and {write:.0} MB/s ({})", from(disks.throughput_source));
-    }
+    words += &match (disks.read_iops, disks.write_iops) {
+        (Some(read), Some(write)) => {
+            let source = from(disks.iops_source);
+            format!("; together {read:.0} reads and {write:.0} writes of 4 KiB per second ({source})")
+        }
+        _ => "; IOPS unknown".to_owned(),
+    };
+    words += &match (disks.read_mb_per_s, disks.write_mb_per_s) {
+        (Some(read), Some(write)) => format!(", {read:.0} and {write:.0} MB/s ({})", from(disks.throughput_source)),
+        _ => ", MB/s unknown".to_owned(),
+    };
     words
 }
