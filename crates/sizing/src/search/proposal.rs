@@ -35,7 +35,7 @@ impl Search<'_> {
         if cache.as_ref().is_some_and(|cache| cache.network.is_none()) {
             remarks.push(Remark::CacheNetworkUnknown);
         }
-        if total.mb_per_s.is_none() && !beyond_evidence.contains(&Doubt::DiskThroughput) {
+        if total.mb_per_s.is_none() && !doubts.contains(&Doubt::DiskThroughput) {
             remarks.push(Remark::DiskThroughputUnknown);
         }
         let storage = match found.request.volumes.as_slice() {
