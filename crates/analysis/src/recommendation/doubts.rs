@@ -132,7 +132,14 @@ impl Answer<'_> {
         let of_setup = |setup: &Setup| {
             let cells = self.cells.iter().filter(|c| c.configuration == setup.configuration && c.valid_trials > 0);
             let did = |node: &NodeAnalysis| Some(node.device_read_bytes_per_s? + node.device_write_bytes_per_s?);
-            let most = cells.flat_map(|cell| &cell.nodes).filter_map(did).reduce(f64::max);
+            // Of a single node a cell says what an operation moved.
+            let did_alone = |cell: &CellAnalysis| {
+                let moved = cell.device_read_bytes_per_operation? + cell.device_write_bytes_per_operation?;
+                Some(moved * cell.throughput_ops_per_s.as_ref()?.median)
+            };
+            let did_in =
+                |cell: &CellAnalysis| cell.nodes.iter().filter_map(did).reduce(f64::max).or_else(|| did_alone(cell));
+            let most = cells.filter_map(did_in).reduce(f64::max);
             (setup.configuration.clone(), most.map(|bytes| bytes * self.plan.scale()))
         };
         let is_measured =

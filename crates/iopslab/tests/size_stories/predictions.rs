@@ -88,7 +88,7 @@ fn local_disks_whose_bytes_nobody_knows_lie_outside_of_what_was_measured() {
     let is_doubted = |candidate: &str| {
         let target = ["--throughput", "1000", "--read-share", "0.8", "--data", "100GB", "--candidate", candidate];
         let proposal = cheapest(&size(&lab, evidence, &[&target[..], &ONE_NODE[..]].concat())).clone();
-        let doubts = proposal["beyond_evidence"].as_array().unwrap().clone();
+        let doubts = proposal["doubts"].as_array().unwrap().clone();
         doubts.iter().any(|doubt| doubt["kind"] == "disk_throughput")
     };
     assert_eq!((is_doubted("r5d.2xlarge"), is_doubted("r5ad.2xlarge")), (false, true));
