@@ -1,7 +1,7 @@
 //! Whether iopslab's closed loop carries what pgbench does, and what either costs its own machine: TPC-B of
 //! `examples/tpcb.sql` beside `pgbench --protocol=prepared`, on tables that pgbench has made, of one server.
 //!
-//! Both have one thread and as many connections, and run in turns (A B A B ...), so that a machine that gets slower
+//! Both have one thread and as many connections, and run in turns (A B B A ...), so that a machine that gets slower
 //! does so for both; before each run history is emptied, dead rows are removed and a checkpoint is written. CPU is that
 //! of the client's process alone, by the operating system. Run it by `bench/pgbench.sh`, which prepares the server.
 
@@ -61,13 +61,18 @@ fn main() -> Result<()> {
     let (mut pgbench, mut iopslab) = (Vec::new(), Vec::new());
     // Round 0 fills the server's buffers and is not counted.
     for round in 0..=rounds {
-        bench.bring_to_rest()?;
-        let of_pgbench = bench.pgbench()?;
-        bench.bring_to_rest()?;
-        let of_iopslab = bench.iopslab()?;
+        // Who is first in a round is second in the next.
+        let (mut of_pgbench, mut of_iopslab) = (None, None);
+        for is_peer in [round % 2 == 0, round % 2 == 1] {
+            bench.bring_to_rest()?;
+            match is_peer {
+                true => of_pgbench = Some(bench.pgbench()?),
+                false => of_iopslab = Some(bench.iopslab()?),
+            }
+        }
         if round > 0 {
-            pgbench.push(of_pgbench);
-            iopslab.push(of_iopslab);
+            pgbench.extend(of_pgbench);
+            iopslab.extend(of_iopslab);
         }
     }
     let seconds = bench.duration.as_secs();
