@@ -30,6 +30,7 @@ status=0
 # A machine that is shared stands still for seconds now and then: a few tests that fail beside others are run once more, alone, when all
 # else has ended, and what that says counts. A program that names no test (it crashed, or was killed) has failed.
 again=$target/again.txt
+mkdir -p "$target"
 : >"$again"
 run_again() {
   local names
