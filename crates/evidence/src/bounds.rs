@@ -63,16 +63,10 @@ fn deserialize(mut plain: &[u8]) -> Result<Histogram<u64>, String> {
 }
 
 /// Decodes many histograms of the kind that [`decode_histogram`] takes, without making each: its counts are enough.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HistogramDecoder {
-    inflate: Decompress,
-    plain: Vec<u8>,
-}
-
-impl Default for HistogramDecoder {
-    fn default() -> Self {
-        Self { inflate: Decompress::new(true), plain: vec![0; HEAD_BYTES + MOST_COUNTS_BYTES + 1] }
-    }
+    /// Since the first that is deflated: agents send them plain.
+    inflate: Option<(Decompress, Vec<u8>)>,
 }
 
 impl HistogramDecoder {
@@ -119,16 +113,17 @@ impl HistogramDecoder {
         }
         let length = word(bytes, 4).map_or(0, |length| length as usize);
         let deflated = bytes[8.min(bytes.len())..].get(..length).ok_or("the histogram is cut off")?;
-        self.inflate.reset(true);
-        let status = self.inflate.decompress(deflated, &mut self.plain, FlushDecompress::Finish);
+        let most = HEAD_BYTES + MOST_COUNTS_BYTES;
+        let (inflate, plain) = self.inflate.get_or_insert_with(|| (Decompress::new(true), vec![0; most + 1]));
+        inflate.reset(true);
+        let status = inflate.decompress(deflated, plain, FlushDecompress::Finish);
         let status = status.map_err(|error| format!("the histogram does not inflate: {error}"))?;
-        let inflated = self.inflate.total_out() as usize;
-        if inflated == self.plain.len() {
-            let most = self.plain.len() - 1;
+        let inflated = inflate.total_out() as usize;
+        if inflated > most {
             return Err(format!("the histogram inflates to more than {most} bytes"));
         }
         match status {
-            Status::StreamEnd => Ok(&self.plain[..inflated]),
+            Status::StreamEnd => Ok(&plain[..inflated]),
             Status::Ok | Status::BufError => Err("the histogram does not inflate: it is cut off".to_owned()),
         }
     }
