@@ -6,13 +6,12 @@ use crate::{Configuration, Note, Place, VolumeKind};
 
 /// Where they are emulated, which makes such disks better than they are.
 pub(crate) fn not_limited(place: &Place, configuration: &Configuration) -> Option<Note> {
-    let is_modelled = matches!(place, Place::Emulated { .. } | Place::Simulated { .. });
     let mut local = configuration.volumes().filter(|volume| volume.kind == VolumeKind::Local);
     let disks = local.find(|volume| {
         let limits = &volume.effective_limits;
         limits.read_bytes_per_s.is_none() || limits.write_bytes_per_s.is_none()
     })?;
-    is_modelled.then(|| {
+    place.is_modelled().then(|| {
         let words = format!(
             "the MB/s of {} of {} are not known, so that only their IOPS are limited: where large requests, compaction \
              or scans count, they do more here than those that are bought, and comparisons favour them",

@@ -152,7 +152,7 @@ impl<'a> Misses<'a> {
 
     /// Whether `page_cache = "same-misses"` would be in force, and is not.
     fn may_ask_for_same_misses(&self) -> bool {
-        matches!(self.place, Place::Emulated { .. } | Place::Simulated { .. })
+        self.place.is_modelled()
             && self.place.model().page_cache == PageCacheKeeps::SameShare
             && self.caches.are_unswept()
     }

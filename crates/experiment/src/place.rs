@@ -130,6 +130,11 @@ impl Place {
         self.truth().is_some()
     }
 
+    /// Whether its volumes are held to limits by iopslab, or simulated: none of them was bought.
+    pub fn is_modelled(&self) -> bool {
+        matches!(self, Self::Emulated { .. } | Self::Simulated { .. })
+    }
+
     /// Whether nobody of iopslab carried it out, so that nothing goes on there.
     pub fn is_imported(&self) -> bool {
         matches!(self, Self::Imported)

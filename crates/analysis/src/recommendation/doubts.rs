@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use experiment::{BurstStart, CpuShare, DiskTooSmall, ModelMisses, Place, Setup, VolumeRole, VolumeSetup};
+use experiment::{BurstStart, CpuShare, DiskTooSmall, ModelMisses, Setup, VolumeRole, VolumeSetup};
 use reported::postgresql::{CHECKPOINT_AT_THE_END, CHECKPOINTER_BYTES_PER_OPERATION, CHECKPOINTS_OF_TRIAL};
 
 use super::Answer;
@@ -124,7 +124,6 @@ impl Answer<'_> {
 
     /// Measured configurations on emulated local disks whose bytes a second are not known, and so were not limited.
     fn local_bytes_unknown(&self) -> Option<Doubt> {
-        let is_modelled = matches!(self.plan.place, Place::Emulated { .. } | Place::Simulated { .. });
         let has_no_limit = |volume: &VolumeSetup| {
             let limits = &volume.limits;
             volume.is_local && (limits.read_bytes_per_s.is_none() || limits.write_bytes_per_s.is_none())
@@ -146,7 +145,8 @@ impl Answer<'_> {
             |setup: &&Setup| self.cells.iter().any(|c| c.configuration == setup.configuration && c.valid_trials > 0);
         let unknown = self.setups.iter().filter(|setup| setup.volumes().any(has_no_limit)).filter(is_measured);
         let configurations: Vec<(String, Option<f64>)> = unknown.map(of_setup).collect();
-        (is_modelled && !configurations.is_empty()).then_some(Doubt::LocalBytesUnknown { configurations })
+        (self.plan.place.is_modelled() && !configurations.is_empty())
+            .then_some(Doubt::LocalBytesUnknown { configurations })
     }
 
     fn beats_all_priced(&self, cell: usize) -> bool {
