@@ -3,9 +3,12 @@
 //! The calls are synchronous. The connection goes over the socket in the node's own directory, to its superuser; it is
 //! driven while somebody waits for an answer, and nobody sends anything in between.
 
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row};
@@ -18,6 +21,9 @@ use crate::session::Refusal;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum AdminError {
+    /// Its socket's directory cannot be opened.
+    #[error("cannot open {}, which has PostgreSQL's socket: {source}", socket.display())]
+    Directory { socket: PathBuf, source: std::io::Error },
     /// No connection.
     #[error("cannot connect to PostgreSQL by its socket in {}: {source}", socket.display())]
     Connect { socket: PathBuf, source: tokio_postgres::Error },
@@ -61,7 +67,12 @@ impl Admin {
     pub fn connect(socket: &Path, port: u16, database: &str, patience: Duration) -> Result<Self, AdminError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(AdminError::Runtime)?;
         let mut config = Config::new();
-        config.host_path(socket).port(port).user(SUPERUSER).dbname(database).connect_timeout(patience);
+        // By a short name: a socket's is limited to 107 bytes (unix(7)), and that directory may be deep down.
+        let directory = rustix::fs::open(socket, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        let unseen = |source: Errno| AdminError::Directory { socket: socket.to_owned(), source: source.into() };
+        let directory = directory.map_err(unseen)?;
+        let name = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        config.host_path(name).port(port).user(SUPERUSER).dbname(database).connect_timeout(patience);
         config.application_name("iopslab");
         let connecting = async {
             let (client, connection) = config.connect(NoTls).await?;
@@ -134,6 +145,21 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
+
+    /// Longer than the name of a socket may be.
+    #[test]
+    fn a_socket_deep_down_is_reached() {
+        let place = tempfile::tempdir().unwrap();
+        let deep = place.path().join("d".repeat(120));
+        std::fs::create_dir(&deep).unwrap();
+        let refused = |socket: &Path| Admin::connect(socket, 5432, MAINTENANCE, Duration::from_millis(50)).unwrap_err();
+        assert!(matches!(refused(&place.path().join("none")), AdminError::Directory { .. }));
+        assert!(matches!(refused(&deep), AdminError::Connect { .. }), "nobody listens yet");
+        let opened = std::fs::File::open(&deep).unwrap();
+        let _still = UnixListener::bind(format!("/proc/self/fd/{}/.s.PGSQL.5432", opened.as_raw_fd())).unwrap();
+        let silent = refused(&deep);
+        assert!(matches!(silent, AdminError::NoAnswer { .. }), "{silent}");
+    }
 
     /// The kernel takes the connection, and nobody answers: a server that was stopped by a signal, or whose volume
     /// stands still.

@@ -6,7 +6,7 @@
 //! superuser of PostgreSQL could run programs.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use postgresql_model::{MAX_WAL_SIZE, SHARED_BUFFERS};
 
@@ -80,8 +80,19 @@ pub(crate) fn by_figures(plan: &NodePlan) -> Vec<(&'static str, String)> {
     std::iter::once(buffers).chain(wal).collect()
 }
 
-/// The configuration of a node. What its plan states comes last: the last of two wins.
-pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> String {
+/// A directory as the server names it, which works in its data directory: the shorter one of its path and of the way
+/// from there. A socket's name is limited to 107 bytes (unix(7)), and whoever makes both directories may be deep down.
+/// Both are free of links and dots.
+pub(crate) fn seen_from(data: &Path, directory: &Path) -> PathBuf {
+    let shared = data.components().zip(directory.components()).take_while(|(a, b)| a == b).count();
+    let up = data.components().skip(shared).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(directory.components().skip(shared)).collect();
+    if way.as_os_str().len() < directory.as_os_str().len() { way } else { directory.to_owned() }
+}
+
+/// The configuration of a node, with its socket's directory as the server names it. What its plan states comes last:
+/// the last of two wins.
+pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path, socket: &Path) -> String {
     let mut text = String::from("# Written by iopslab at each start.\n");
     let mut set = |name: &str, value: &str| {
         let _ = writeln!(text, "{name} = {}", quoted(value));
@@ -91,7 +102,7 @@ pub(crate) fn postgresql_conf(plan: &NodePlan, places: &Places, data: &Path) -> 
     set("ident_file", &places.ident_file().to_string_lossy());
     set("listen_addresses", &plan.address.to_string());
     set("port", &plan.ports.clients.to_string());
-    set("unix_socket_directories", &places.socket().to_string_lossy());
+    set("unix_socket_directories", &socket.to_string_lossy());
     set("unix_socket_permissions", "0700");
     set("cluster_name", &plan.cluster);
     set("max_connections", &CONNECTIONS.to_string());
@@ -166,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_is_stated_comes_after_what_iopslab_sets() {
-        let text = postgresql_conf(&plan(), &Places::below("/own".as_ref()), "/own/data".as_ref());
+        let text =
+            postgresql_conf(&plan(), &Places::below("/own".as_ref()), "/own/data".as_ref(), "../socket".as_ref());
         let has = |line: &str| text.lines().position(|known| known == line).unwrap_or_else(|| panic!("{line}\n{text}"));
         has("shared_buffers = '524288kB'");
         has("max_wal_size = '1024MB'");
@@ -174,10 +186,19 @@ mod tests {
             assert_eq!(text.matches(name).count(), 1, "what is stated is of full scale: {text}");
         }
         has("cluster_name = 'it''s'");
-        has("unix_socket_directories = '/own/socket'");
+        has("unix_socket_directories = '../socket'");
         assert!(has("autovacuum = 'on'") < has("autovacuum = 'off'"));
         has("checkpoint_timeout = '15min'");
         assert_eq!(quoted(r"it's a\"), r"'it''s a\\'", "and nothing ends a text before its end");
+    }
+
+    #[test]
+    fn a_socket_has_the_shorter_one_of_two_names() {
+        let seen = |data: &str, socket: &str| seen_from(data.as_ref(), socket.as_ref());
+        assert_eq!(seen("/work/loading/set/data", "/work/loading/set/socket"), Path::new("../socket"));
+        assert_eq!(seen("/work/volumes/7/data", "/work/nodes/3/socket"), Path::new("/work/nodes/3/socket"));
+        let deep = "/a/directory/far/below/others";
+        assert_eq!(seen(&format!("{deep}/v/7"), &format!("{deep}/n/socket")), Path::new("../../n/socket"));
     }
 
     /// A superuser can have the server run programs: the network has none.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::admin::{Admin, MAINTENANCE};
-use super::conf::{Places, SUPERUSER, pg_hba_conf, pg_ident_conf, postgresql_conf};
+use super::conf::{Places, SUPERUSER, pg_hba_conf, pg_ident_conf, postgresql_conf, seen_from};
 use super::control_file::ControlFile;
 use super::distribution::Distribution;
 use super::family::{Member, children};
@@ -270,10 +270,6 @@ fn prepare(
     let (own, commitlog) = (plan.directories.own.as_path(), plan.directories.commitlog.as_path());
     let data = data_directory(plan)?;
     let socket = places.socket();
-    let name = socket.join(format!(".s.PGSQL.{}", plan.ports.clients));
-    if name.as_os_str().len() > SOCKET_MOST_BYTES {
-        return Err(NodeError::SocketPath { path: name, most: SOCKET_MOST_BYTES });
-    }
     let (conf, logs) = (places.conf(), places.logs());
     for directory in [own, &conf, &logs, &socket, data, commitlog] {
         std::fs::create_dir_all(directory).map_err(|source| NodeError::io(directory, source))?;
@@ -286,6 +282,12 @@ fn prepare(
         written.iter().try_for_each(|directory| account.own(directory))?;
         account.check_way(written.into_iter().chain([distribution.home.as_path()]))?;
     }
+    let real = |path: &Path| path.canonicalize().map_err(|source| NodeError::io(path, source));
+    let seen = seen_from(&real(data)?, &real(&socket)?);
+    let name = seen.join(format!(".s.PGSQL.{}", plan.ports.clients));
+    if name.as_os_str().len() > SOCKET_MOST_BYTES {
+        return Err(NodeError::SocketPath { path: name, most: SOCKET_MOST_BYTES });
+    }
     let private = run_as(account, "chmod 700 -- \"$@\"", [socket.as_path(), data, commitlog]);
     private.map_err(|source| NodeError::io(data, source))?;
     if !data.join("PG_VERSION").exists() {
@@ -296,7 +298,7 @@ fn prepare(
     let kept = guarded::if_there(std::fs::rename(&log, log.with_extension("log.previous")));
     kept.map_err(|source| NodeError::io(&log, source))?;
     let files = [
-        (places.conf_file(), postgresql_conf(plan, places, data)),
+        (places.conf_file(), postgresql_conf(plan, places, data, &seen)),
         (places.hba_file(), pg_hba_conf()),
         (places.ident_file(), pg_ident_conf()),
     ];
