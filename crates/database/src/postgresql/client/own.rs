@@ -8,6 +8,7 @@ use ::statements::{Marker, Request, Requests, Statement, Table, Values};
 use bytes::{BufMut as _, Bytes};
 use engine::{ErrorKind, NextRow, Random};
 use experiment::Own;
+use futures_util::future::join;
 use tokio_postgres::error::ErrorPosition;
 use tokio_postgres::{Error, Statement as Prepared};
 
@@ -258,11 +259,10 @@ impl Sent {
     async fn send(&self, connection: &Connection, values: &Values) -> Result<(), Error> {
         let mut prepared = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            prepared.push(connection.own(step.number, &step.text).await?);
+            prepared.push((step, connection.own(step.number, &step.text).await?));
         }
-        let Some(begin) = &self.begin else { return self.steps(connection, &prepared, values).await };
-        connection.client.batch_execute(begin).await?;
-        match self.steps(connection, &prepared, values).await {
+        let Some(begin) = &self.begin else { return steps(connection, &prepared, values).await };
+        match transaction(connection, begin, &prepared, values).await {
             Ok(()) => connection.client.batch_execute("COMMIT").await,
             Err(error) => {
                 connection.client.batch_execute("ROLLBACK").await?;
@@ -270,16 +270,31 @@ impl Sent {
             }
         }
     }
+}
 
-    async fn steps(&self, connection: &Connection, prepared: &[Prepared], values: &Values) -> Result<(), Error> {
-        for (step, statement) in self.steps.iter().zip(prepared) {
-            let values = step.parameters.iter().map(|(marker, form)| {
-                let bytes = values.get(*marker).unwrap_or_default();
-                Value { bytes, form: *form }
-            });
-            let values: Vec<Value<'_>> = values.collect();
-            connection.client.query(statement, &parameters(&values)).await?;
-        }
-        Ok(())
+/// What a transaction does before its end. `BEGIN` goes out with the first statement, as PostgreSQL's driver for JDBC
+/// sends it, and costs no round trip.
+async fn transaction(
+    connection: &Connection,
+    begin: &str,
+    prepared: &[(&Step, Prepared)],
+    values: &Values,
+) -> Result<(), Error> {
+    let (first, others) = prepared.split_at(prepared.len().min(1));
+    // Each is sent when it is first polled, and these are polled in order.
+    let (begun, first) = join(connection.client.batch_execute(begin), steps(connection, first, values)).await;
+    begun.and(first)?;
+    steps(connection, others, values).await
+}
+
+async fn steps(connection: &Connection, prepared: &[(&Step, Prepared)], values: &Values) -> Result<(), Error> {
+    for (step, statement) in prepared {
+        let values = step.parameters.iter().map(|(marker, form)| {
+            let bytes = values.get(*marker).unwrap_or_default();
+            Value { bytes, form: *form }
+        });
+        let values: Vec<Value<'_>> = values.collect();
+        connection.client.query(statement, &parameters(&values)).await?;
     }
+    Ok(())
 }
