@@ -95,7 +95,7 @@ impl Admin {
         let runtime = runtime.map_err(|error| Refusal::Other(error.to_string()))?;
         let connected = runtime.block_on(async { tokio::time::timeout(patience, way.open()).await });
         let silent = |_| Refusal::Other(format!("no answer within {} s", patience.as_secs_f64()));
-        let client = connected.map_err(silent)?.map_err(|error| way.refusal(&error))?;
+        let client = connected.map_err(silent)?.map_err(|error| way.refusal(&error.into()))?;
         Ok(Self { runtime, client })
     }
 

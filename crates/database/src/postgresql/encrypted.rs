@@ -1,4 +1,5 @@
-//! Encrypted connections to PostgreSQL, by rustls: what `tokio-postgres` asks of TLS, over `tokio-rustls`.
+//! Encrypted connections to PostgreSQL, by rustls: what `tokio-postgres` asks of TLS, over `tokio-rustls`. Requests
+//! take the same (`way`).
 //!
 //! A server's certificate is checked as that of a CQL cluster is (`session::tls`). The login is not bound to the
 //! encrypted channel (`SCRAM-SHA-256`, never `SCRAM-SHA-256-PLUS`): the certificate says who the server is.

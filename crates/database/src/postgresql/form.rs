@@ -125,10 +125,21 @@ fn group(digits: &[u8]) -> i16 {
 }
 
 /// A value as a statement takes it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Value<'a> {
     pub bytes: &'a [u8],
     pub form: Form,
+}
+
+impl<'a> Value<'a> {
+    /// One whose bytes are PostgreSQL's own.
+    pub const fn same(bytes: &'a [u8]) -> Self {
+        Self { bytes, form: Form::Same }
+    }
+
+    pub const fn text(text: &'a str) -> Self {
+        Self::same(text.as_bytes())
+    }
 }
 
 /// Values as tokio-postgres takes them.

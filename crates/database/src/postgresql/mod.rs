@@ -12,6 +12,7 @@
 //! | `own_schema`, `described` | schema of the user's own, and its tables as the server has them |
 //! | `form` | values in its binary form |
 //! | `counters`, `in_force` | what it counts of itself; whether its settings are in force |
+//! | `protocol` | requests in its own protocol |
 //! | `way`, `encrypted` | the way in over the network: who asks, TLS, why nobody is let in |
 //! | `client` | the client: pooled connections, prepared statements, COPY |
 //! | `existing` | the data set in a server that somebody else owns |
@@ -37,6 +38,7 @@ mod lock_maker;
 mod node;
 mod node_error;
 mod own_schema;
+mod protocol;
 mod schema;
 mod server;
 mod views;

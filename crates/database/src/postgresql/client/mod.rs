@@ -1,4 +1,4 @@
-//! The client that sends the engine's requests: `tokio-postgres`, with statements prepared on each connection.
+//! The client that sends the engine's requests, with statements prepared on each connection.
 //!
 //! The statements are the user's own (`own`), or those of YCSB's table (`y_id text PRIMARY KEY, field0 text, ...`), of
 //! which each is a transaction of its own, as an application without transactions sends it. A response is decoded as
@@ -16,16 +16,17 @@ use std::sync::Arc;
 use engine::{Condition, Connect, Driver, ErrorKind, NextRow, Random, Stamp};
 use experiment::{Dataset, KeyFormat, TableBefore};
 use postgresql_model::MOST_IN_FLIGHT;
-use tokio_postgres::types::ToSql;
 
 use self::copying::Copying;
 use self::own::{OwnStatements, SqlRequest};
-use self::pool::{Answer, FirstErrors, Pool};
+use self::pool::{FirstErrors, Pool};
 use self::statements::{Asked, Table, copied_row};
 use super::admin::{Admin, AdminError};
 use super::counters::Counters;
 use super::existing::Theirs;
+use super::form::Value;
 use super::node_error::NodeError;
+use super::protocol::columns;
 use super::way::Way;
 use crate::client::Client;
 use crate::existing::{ExistingError, Found};
@@ -118,25 +119,12 @@ pub struct PostgresDriver {
 /// A record of a data set that is loaded: its key and its values.
 type Record = (String, Vec<String>);
 
-/// A value as a statement takes it.
-type Value<'a> = &'a (dyn ToSql + Sync);
-
 impl PostgresDriver {
-    /// A read finds a row.
-    async fn read_rows(&self, asked: Asked, values: &[Value<'_>]) -> Result<(), ErrorKind> {
+    /// A read finds a row; a write finds, or makes, the record.
+    async fn find<'v>(&self, asked: Asked, values: impl IntoIterator<Item = Value<'v>>) -> Result<(), ErrorKind> {
         match self.pool.ask(asked, values).await? {
-            Answer::Rows(rows) if rows.is_empty() => Err(ErrorKind::NotFound),
-            Answer::Rows(_) => Ok(()),
-            Answer::Written(_) => Err(ErrorKind::Other),
-        }
-    }
-
-    /// A write finds, or makes, the record.
-    async fn write(&self, asked: Asked, values: &[Value<'_>]) -> Result<(), ErrorKind> {
-        match self.pool.ask(asked, values).await? {
-            Answer::Written(0) => Err(ErrorKind::NotFound),
-            Answer::Written(_) => Ok(()),
-            Answer::Rows(_) => Err(ErrorKind::Other),
+            0 => Err(ErrorKind::NotFound),
+            _ => Ok(()),
         }
     }
 
@@ -163,13 +151,13 @@ async fn taken_in(pool: &Pool, records: &[Record]) -> Vec<Result<(), ErrorKind>>
     for (key, values) in records {
         copied_row(key, values.iter().map(String::as_str), &mut rows);
     }
-    let together = pool.copy(&pool.table.copy(), rows.into()).await;
+    let together = pool.copy(&pool.table.copy(), rows.as_bytes()).await;
     let mut taken = Vec::with_capacity(records.len());
     for (key, values) in records {
         taken.push(match together {
             Err(ErrorKind::Other) => {
-                let all: Vec<Value<'_>> = std::iter::once(key).chain(values).map(|text| text as Value<'_>).collect();
-                pool.ask(Asked::Insert, &all).await.map(drop)
+                let all = std::iter::once(key).chain(values).map(|text| Value::text(text));
+                pool.ask(Asked::Insert, all).await.map(drop)
             }
             other => other,
         });
@@ -198,17 +186,16 @@ impl Driver for PostgresDriver {
     }
 
     async fn read(&self, key: &str, field: Option<u32>) -> Result<(), ErrorKind> {
-        self.read_rows(field.map_or(Asked::Record, Asked::Field), &[&key]).await
+        self.find(field.map_or(Asked::Record, Asked::Field), [Value::text(key)]).await
     }
 
     async fn update(&self, key: &str, fields: &[(u32, &str)]) -> Result<(), ErrorKind> {
         if self.is_whole(fields) {
-            let values = fields.iter().map(|(_, value)| value as Value<'_>);
-            let values: Vec<Value<'_>> = values.chain([&key as Value<'_>]).collect();
-            return self.write(Asked::UpdateRecord, &values).await;
+            let values = fields.iter().map(|(_, value)| Value::text(value));
+            return self.find(Asked::UpdateRecord, values.chain([Value::text(key)])).await;
         }
         for (field, value) in fields {
-            self.write(Asked::UpdateField(*field), &[value, &key]).await?;
+            self.find(Asked::UpdateField(*field), [*value, key].map(Value::text)).await?;
         }
         Ok(())
     }
@@ -218,13 +205,13 @@ impl Driver for PostgresDriver {
             let record = (key.to_owned(), values.iter().map(|value| (*value).to_owned()).collect());
             return copying.insert(record, async |records: Vec<Record>| taken_in(&self.pool, &records).await).await;
         }
-        let values = values.iter().map(|value| value as Value<'_>);
-        let all: Vec<Value<'_>> = std::iter::once(&key as Value<'_>).chain(values).collect();
-        self.write(Asked::Insert, &all).await
+        let values = values.iter().map(|value| Value::text(value));
+        self.find(Asked::Insert, std::iter::once(Value::text(key)).chain(values)).await
     }
 
     async fn scan(&self, start_key: &str, records: u32) -> Result<(), ErrorKind> {
-        self.read_rows(Asked::Scan, &[&start_key, &i64::from(records)]).await
+        let most = i64::from(records).to_be_bytes();
+        self.find(Asked::Scan, [Value::text(start_key), Value::same(&most)]).await
     }
 
     async fn prepare_stamped(&mut self) -> Result<(), String> {
@@ -236,30 +223,28 @@ impl Driver for PostgresDriver {
         let moment = moment(stamp);
         if self.is_whole(fields) {
             let texts: Vec<String> = fields.iter().map(|(_, value)| tagged(stamp, value)).collect();
-            let values = texts.iter().map(|text| text as Value<'_>);
-            let values: Vec<Value<'_>> = values.chain([&key as Value<'_>, &moment]).collect();
-            return self.write(Asked::StampedUpdateRecord, &values).await;
+            let values = texts.iter().map(|text| Value::text(text));
+            return self.find(Asked::StampedUpdateRecord, values.chain([key, moment].map(Value::text))).await;
         }
         for (field, value) in fields {
             let text = tagged(stamp, value);
-            self.write(Asked::StampedUpdateField(*field), &[&text, &key, &moment]).await?;
+            self.find(Asked::StampedUpdateField(*field), [text.as_str(), key, moment].map(Value::text)).await?;
         }
         Ok(())
     }
 
     async fn insert_stamped(&self, key: &str, values: &[&str], stamp: &Stamp) -> Result<(), ErrorKind> {
-        let (moment, texts) = (moment(stamp), values.iter().map(|value| tagged(stamp, value)).collect::<Vec<_>>());
-        let values = texts.iter().map(|text| text as Value<'_>);
-        let all: Vec<Value<'_>> =
-            std::iter::once(&key as Value<'_>).chain(values).chain([&moment as Value<'_>]).collect();
-        self.write(Asked::StampedInsert, &all).await
+        let texts: Vec<String> = values.iter().map(|value| tagged(stamp, value)).collect();
+        let values = texts.iter().map(|text| Value::text(text));
+        let all = std::iter::once(Value::text(key)).chain(values).chain([Value::text(moment(stamp))]);
+        self.find(Asked::StampedInsert, all).await
     }
 
     async fn fetch(&self, key: &str) -> Result<Option<Vec<Option<String>>>, ErrorKind> {
-        let Answer::Rows(rows) = self.pool.ask(Asked::Fields, &[&key]).await? else { return Err(ErrorKind::Other) };
-        let Some(row) = rows.first() else { return Ok(None) };
-        let field = |number| row.try_get::<_, Option<String>>(number).map_err(|_| ErrorKind::Other);
-        (0..row.len()).map(field).collect::<Result<Vec<_>, _>>().map(Some)
+        let Some(row) = self.pool.first_row(Asked::Fields, [Value::text(key)]).await? else { return Ok(None) };
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| ErrorKind::Other);
+        let columns = columns(&row).map_err(|_| ErrorKind::Other)?;
+        columns.into_iter().map(|column| column.map(text).transpose()).collect::<Result<Vec<_>, _>>().map(Some)
     }
 
     fn max_in_flight(&self, threads: u32) -> usize {

@@ -5,18 +5,18 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use ::statements::{Marker, Request, Requests, Statement, Table, Values};
-use bytes::{BufMut as _, Bytes};
+use bytes::BufMut as _;
 use engine::{ErrorKind, NextRow, Random};
 use experiment::Own;
-use futures_util::future::join;
+use tokio_postgres::Client;
 use tokio_postgres::error::ErrorPosition;
-use tokio_postgres::{Error, Statement as Prepared};
 
 use super::super::described::{described, said};
-use super::super::form::{Form, Value, made_as, parameters};
+use super::super::form::{Form, Value, made_as};
+use super::super::protocol::Error;
 use super::copying::Copying;
 use super::loaded::{Loaded, tried};
-use super::pool::{Connection, Pool};
+use super::pool::{Connection, Pool, Text};
 use crate::own::{OwnWork, now_us};
 
 /// A request that is ready to be sent.
@@ -43,15 +43,13 @@ pub(super) struct OwnStatements {
 /// What is sent for a statement.
 struct Sent {
     /// `BEGIN ...` of a transaction.
-    begin: Option<String>,
+    begin: Option<Text>,
     steps: Vec<Step>,
 }
 
-/// One text that is prepared.
+/// One statement.
 struct Step {
-    /// Its number among all of them.
-    number: usize,
-    text: String,
+    text: Text,
     /// Which of the request's values each parameter has, and its form.
     parameters: Vec<(usize, Form)>,
 }
@@ -62,21 +60,15 @@ impl OwnStatements {
     /// the data, says of a statement, at its line.
     pub async fn prepare(pool: &Pool, work: Arc<OwnWork>) -> Result<Self, String> {
         let failed = |error: String| format!("the server does not describe the statements: {error}");
-        let connection = pool.in_time(pool.take()).await.map_err(failed)?.map_err(|error| failed(said(&error)))?;
-        let prepared = Self::on((pool, &connection), work).await?;
-        pool.put(connection);
-        Ok(prepared)
-    }
-
-    async fn on((pool, connection): (&Pool, &Connection), work: Arc<OwnWork>) -> Result<Self, String> {
+        let client = pool.in_time(pool.client()).await.map_err(failed)?.map_err(|error| failed(said(&error)))?;
         let own = work.own();
         let tables = own.tables();
-        let all = pool.in_time(described(&connection.client, &tables)).await.and_then(|described| described);
+        let all = pool.in_time(described(&client, &tables)).await.and_then(|described| described);
         let all = all.map_err(|error| format!("{}: {error}", own.file))?;
         let tables: Vec<Table> = all.iter().map(|described| described.table.clone()).collect();
         let (mut statements, mut markers, mut mistakes, mut number) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for statement in &own.script.statements {
-            let described = pool.in_time(sent(connection, (statement, own), &tables, &mut number)).await;
+            let described = pool.in_time(sent(&client, (statement, own), &tables, &mut number)).await;
             let late = |late: String| format!("{}:{}: `{}`: {late}", own.file, statement.line, statement.name);
             match described.map_err(late)? {
                 Ok((sent, of_it)) => {
@@ -101,8 +93,9 @@ impl OwnStatements {
         let requests = RefCell::new(work.requests_of(&tables, &markers)?);
         let mut rows = Vec::new();
         if work.loads() {
-            rows.extend(work.rows_of(&tables)?.into_iter().map(Loaded::new));
-            tried((pool, connection), &rows, &own.file).await?;
+            // Numbers from here on are those of inserts.
+            rows.extend(work.rows_of(&tables)?.into_iter().zip(number..).map(|(rows, at)| Loaded::new(rows, at)));
+            tried(pool, &rows, &own.file).await?;
             work.begin_load(rows.iter().map(|loaded| &loaded.rows));
         }
         Ok(Self { work, statements, requests, rows, copying: Copying::default() })
@@ -134,7 +127,8 @@ impl OwnStatements {
         }
         let sent = &self.statements[request.statement];
         let values = &request.values;
-        let result = pool.with_connection(async |connection: &Connection| sent.send(connection, values).await).await;
+        let result =
+            pool.with_connection(async |connection: &mut Connection| sent.send(connection, values).await).await;
         self.requests.borrow().ended(request);
         result
     }
@@ -148,17 +142,14 @@ impl OwnStatements {
             if of_table.is_empty() {
                 continue;
             }
-            let together = pool.copy(&loaded.copy, copied(loaded, of_table.iter().map(|row| &rows[*row].1))).await;
+            let copied = copied(loaded, of_table.iter().map(|row| &rows[*row].1));
+            let together = pool.copy(&loaded.copy, &copied).await;
             for row in of_table {
                 taken[row] = match together {
                     Err(ErrorKind::Other) if loaded.rows.has_key() => {
-                        let number = self.first_of_rows() + table;
                         let values = &rows[row].1;
-                        pool.with_connection(async |connection: &Connection| {
-                            let statement = connection.own(number, &loaded.insert).await?;
-                            connection.client.execute(&statement, &parameters(&loaded.values(values))).await.map(drop)
-                        })
-                        .await
+                        pool.with_connection(async |connection: &mut Connection| loaded.write(connection, values).await)
+                            .await
                     }
                     together => together,
                 };
@@ -166,16 +157,11 @@ impl OwnStatements {
         }
         taken
     }
-
-    /// Numbers of prepared texts from here on are those that write a row.
-    fn first_of_rows(&self) -> usize {
-        self.statements.iter().map(|sent| sent.steps.len()).sum()
-    }
 }
 
 /// Rows of a COPY in its binary format (PostgreSQL: "COPY", Binary Format): a header, each row with the number of its
 /// columns and each value with its length, a trailer.
-fn copied<'r>(loaded: &Loaded, rows: impl Iterator<Item = &'r Values>) -> Bytes {
+fn copied<'r>(loaded: &Loaded, rows: impl Iterator<Item = &'r Values>) -> Vec<u8> {
     let mut out = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0".to_vec();
     let mut bytes = Vec::new();
     for values in rows {
@@ -188,12 +174,12 @@ fn copied<'r>(loaded: &Loaded, rows: impl Iterator<Item = &'r Values>) -> Bytes 
         }
     }
     out.put_i16(-1);
-    out.into()
+    out
 }
 
 /// What is sent for a statement, and its markers as the server describes them; or what is wrong with it, at its line.
 async fn sent(
-    connection: &Connection,
+    client: &Client,
     (statement, own): (&Statement, &Own),
     tables: &[Table],
     number: &mut usize,
@@ -201,16 +187,20 @@ async fn sent(
     let at = |line: usize, error: String| format!("{}:{line}: `{}`: {error}", own.file, statement.name);
     let sql = statement.sql.as_ref().ok_or_else(|| at(statement.line, "it is not SQL".to_owned()))?;
     let columns = sql.columns(tables).map_err(|error| at(statement.line, error))?;
+    let mut numbered = |text: &str| {
+        *number += 1;
+        Text::new(*number - 1, text.to_owned())
+    };
     if let Some(begin) = &sql.begin {
-        let begun = connection.client.batch_execute(begin).await;
+        let begun = client.batch_execute(begin).await;
         begun.map_err(|error| at(statement.line, said(&error)))?;
-        let ended = connection.client.batch_execute("ROLLBACK").await;
+        let ended = client.batch_execute("ROLLBACK").await;
         ended.map_err(|error| at(statement.line, said(&error)))?;
     }
     let mut markers: Vec<Option<Marker>> = vec![None; columns.len()];
     let mut steps = Vec::new();
     for step in &sql.steps {
-        let prepared = connection.own(*number, &step.text).await.map_err(|error| {
+        let prepared = client.prepare(&step.text).await.map_err(|error| {
             let lines = line_of(&step.text, &error);
             at(step.line + lines, said(&error))
         })?;
@@ -238,15 +228,15 @@ async fn sent(
             let (name, table) = (column.name.clone(), table.name.clone());
             markers[*marker] = Some(Marker { name, cql_type, table });
         }
-        steps.push(Step { number: *number, text: step.text.clone(), parameters });
-        *number += 1;
+        steps.push(Step { text: numbered(&step.text), parameters });
     }
     // Each marker stands in one of the steps.
-    Ok((Sent { begin: sql.begin.clone(), steps }, markers.into_iter().flatten().collect()))
+    let begin = sql.begin.as_deref().map(numbered);
+    Ok((Sent { begin, steps }, markers.into_iter().flatten().collect()))
 }
 
 /// How many lines after the first one of a text an error of the server is; it counts characters from 1.
-fn line_of(text: &str, error: &Error) -> usize {
+fn line_of(text: &str, error: &tokio_postgres::Error) -> usize {
     match error.as_db_error().and_then(|of_server| of_server.position()) {
         Some(ErrorPosition::Original(at)) => text.chars().take(*at as usize).filter(|c| *c == '\n').count(),
         _ => 0,
@@ -256,45 +246,35 @@ fn line_of(text: &str, error: &Error) -> usize {
 impl Sent {
     /// Sends all of it, one after another, once the connection has prepared all: no lock is held meanwhile. A
     /// transaction that fails is rolled back, so that its connection can serve another one.
-    async fn send(&self, connection: &Connection, values: &Values) -> Result<(), Error> {
-        let mut prepared = Vec::with_capacity(self.steps.len());
-        for step in &self.steps {
-            prepared.push((step, connection.own(step.number, &step.text).await?));
+    async fn send(&self, connection: &mut Connection, values: &Values) -> Result<(), Error> {
+        for text in self.begin.iter().chain(self.steps.iter().map(|step| &step.text)) {
+            connection.prepare(text).await?;
         }
-        let Some(begin) = &self.begin else { return steps(connection, &prepared, values).await };
-        match transaction(connection, begin, &prepared, values).await {
-            Ok(()) => connection.client.batch_execute("COMMIT").await,
-            Err(error) => {
-                connection.client.batch_execute("ROLLBACK").await?;
+        let done = self.steps(connection, values).await;
+        match (&self.begin, done) {
+            (Some(_), Ok(())) => connection.simple("COMMIT").await,
+            (Some(_), Err(error)) => {
+                connection.simple("ROLLBACK").await?;
                 Err(error)
             }
+            (None, done) => done,
         }
     }
-}
 
-/// What a transaction does before its end. `BEGIN` goes out with the first statement, as PostgreSQL's driver for JDBC
-/// sends it, and costs no round trip.
-async fn transaction(
-    connection: &Connection,
-    begin: &str,
-    prepared: &[(&Step, Prepared)],
-    values: &Values,
-) -> Result<(), Error> {
-    let (first, others) = prepared.split_at(prepared.len().min(1));
-    // Each is sent when it is first polled, and these are polled in order.
-    let (begun, first) = join(connection.client.batch_execute(begin), steps(connection, first, values)).await;
-    begun.and(first)?;
-    steps(connection, others, values).await
-}
-
-async fn steps(connection: &Connection, prepared: &[(&Step, Prepared)], values: &Values) -> Result<(), Error> {
-    for (step, statement) in prepared {
-        let values = step.parameters.iter().map(|(marker, form)| {
-            let bytes = values.get(*marker).unwrap_or_default();
-            Value { bytes, form: *form }
-        });
-        let values: Vec<Value<'_>> = values.collect();
-        connection.client.query(statement, &parameters(&values)).await?;
+    /// `BEGIN` goes out with the first statement, as PostgreSQL's driver for JDBC sends it, and costs no round trip: a
+    /// transaction has a statement.
+    async fn steps(&self, connection: &mut Connection, values: &Values) -> Result<(), Error> {
+        if let Some(begin) = &self.begin {
+            connection.bind(begin, [])?;
+        }
+        for Step { text, parameters } in &self.steps {
+            let of_step = parameters.iter().map(|(marker, form)| {
+                let bytes = values.get(*marker).unwrap_or_default();
+                Value { bytes, form: *form }
+            });
+            connection.bind(text, of_step)?;
+            connection.run().await?;
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -1,29 +1,19 @@
 //! Connections of one load thread. PostgreSQL does one thing after the other on a connection, so that each request in
-//! flight has one of its own; a thread has as many as it has had in flight at once.
+//! flight has one of its own; a thread has as many as it has had in flight at once. Requests go in PostgreSQL's own
+//! protocol (`protocol`).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use engine::ErrorKind;
-use futures_util::SinkExt as _;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, Row, Statement};
+use tokio_postgres::Client;
 
-use super::super::described::said;
+use super::super::form::Value;
+use super::super::protocol::{Error, Wire};
 use super::super::way::Way;
 use super::statements::{Asked, Table};
-
-/// What a request is answered with.
-pub(super) enum Answer {
-    /// Rows that were read.
-    Rows(Vec<Row>),
-    /// How many were written.
-    Written(u64),
-}
 
 /// The first error of each kind, in the server's own words. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +26,8 @@ impl FirstErrors {
     fn add(&self, kind: ErrorKind, error: &Error) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let one_line = |c: char| if c.is_control() { ' ' } else { c };
-        all.entry(kind).or_insert_with(|| said(error).chars().map(one_line).take(Self::MOST_CHARACTERS).collect());
+        all.entry(kind)
+            .or_insert_with(|| error.to_string().chars().map(one_line).take(Self::MOST_CHARACTERS).collect());
     }
 
     pub fn all(&self) -> BTreeMap<ErrorKind, String> {
@@ -54,50 +45,77 @@ pub(super) struct Pool {
     idle: RefCell<Vec<Connection>>,
 }
 
+/// A text of the user's own that each connection prepares under this name.
+pub(super) struct Text {
+    /// Its number among all of them.
+    number: usize,
+    name: String,
+    text: String,
+}
+
+impl Text {
+    pub fn new(number: usize, text: String) -> Self {
+        Self { number, name: format!("own{number}"), text }
+    }
+}
+
 /// One connection. Statements are prepared when they are first needed, as an application's pool does.
 pub(super) struct Connection {
-    pub client: Client,
-    prepared: RefCell<HashMap<Asked, Statement>>,
-    /// Those of the user's own, by the number that each text has.
-    own: RefCell<HashMap<usize, Statement>>,
+    wire: Wire,
+    /// The names of those of YCSB's table.
+    prepared: HashMap<Asked, String>,
+    /// Whether one of the user's own is prepared, by its number.
+    own: Vec<bool>,
 }
 
 impl Connection {
     async fn open(way: &Way) -> Result<Self, Error> {
-        Ok(Self { client: way.open().await?, prepared: RefCell::default(), own: RefCell::default() })
+        Ok(Self { wire: way.wire().await?, prepared: HashMap::new(), own: Vec::new() })
     }
 
-    async fn statement(&self, asked: Asked, table: &Table) -> Result<Statement, Error> {
-        if let Some(statement) = self.prepared.borrow().get(&asked) {
-            return Ok(statement.clone());
+    /// Prepares a text of the user's own, if that is not done.
+    pub async fn prepare(&mut self, Text { number, name, text }: &Text) -> Result<(), Error> {
+        if self.own.get(*number) == Some(&true) {
+            return Ok(());
         }
-        let statement = self.client.prepare(&table.statement(asked)).await?;
-        self.prepared.borrow_mut().insert(asked, statement.clone());
-        Ok(statement)
-    }
-
-    /// The statement of the user's own that has this number and this text.
-    pub async fn own(&self, number: usize, text: &str) -> Result<Statement, Error> {
-        if let Some(statement) = self.own.borrow().get(&number) {
-            return Ok(statement.clone());
+        self.wire.prepare(name, text).await?;
+        if self.own.len() <= *number {
+            self.own.resize(number + 1, false);
         }
-        let statement = self.client.prepare(text).await?;
-        self.own.borrow_mut().insert(number, statement.clone());
-        Ok(statement)
+        self.own[*number] = true;
+        Ok(())
     }
 
-    async fn ask(&self, asked: Asked, table: &Table, values: &[&(dyn ToSql + Sync)]) -> Result<Answer, Error> {
-        let statement = self.statement(asked, table).await?;
-        match asked.reads() {
-            true => self.client.query(&statement, values).await.map(Answer::Rows),
-            false => self.client.execute(&statement, values).await.map(Answer::Written),
+    /// Writes what [`Self::run`] sends: a text that is prepared, with its values.
+    pub fn bind<'v>(&mut self, text: &Text, values: impl IntoIterator<Item = Value<'v>>) -> Result<(), Error> {
+        self.wire.bind(&text.name, values)
+    }
+
+    /// Has all be done that was bound.
+    pub async fn run(&mut self) -> Result<(), Error> {
+        self.wire.run(|_| {}).await.map(drop)
+    }
+
+    /// Does a statement that is not prepared.
+    pub async fn simple(&mut self, statement: &str) -> Result<(), Error> {
+        self.wire.simple(statement).await
+    }
+
+    /// Asks YCSB's table; gives how many rows were read or written.
+    pub async fn ask<'v>(
+        &mut self,
+        (asked, table): (Asked, &Table),
+        values: impl IntoIterator<Item = Value<'v>>,
+        on_row: impl FnMut(&[u8]),
+    ) -> Result<u64, Error> {
+        let is_new = !self.prepared.contains_key(&asked);
+        if is_new {
+            let name = format!("ycsb{}", self.prepared.len());
+            self.wire.prepare(&name, &table.statement(asked)).await?;
+            self.prepared.insert(asked, name);
         }
-    }
-
-    async fn copy(&self, statement: &str, rows: Bytes) -> Result<(), Error> {
-        let mut sink = pin!(self.client.copy_in::<str, Bytes>(statement).await?);
-        sink.send(rows).await?;
-        sink.as_mut().finish().await.map(drop)
+        self.wire.bind(&self.prepared[&asked], values)?;
+        self.wire.run(on_row).await
     }
 }
 
@@ -118,6 +136,11 @@ impl Pool {
         done.map_err(|_| format!("no answer within {} s", self.timeout.as_secs_f64()))
     }
 
+    /// A connection of tokio-postgres, for what is asked once.
+    pub async fn client(&self) -> Result<Client, tokio_postgres::Error> {
+        self.way.open().await
+    }
+
     /// A connection, for work of several steps; [`Self::put`] gives it back.
     pub async fn take(&self) -> Result<Connection, Error> {
         let idle = self.idle.borrow_mut().pop();
@@ -127,36 +150,51 @@ impl Pool {
         }
     }
 
-    /// Has a connection that does nothing serve others.
+    /// Has a connection serve others. A refused statement leaves one as it was; one that was lost, or is within a
+    /// transaction, is closed.
     pub fn put(&self, connection: Connection) {
-        if !connection.client.is_closed() {
+        if connection.wire.is_idle() {
             self.idle.borrow_mut().push(connection);
         }
     }
 
-    /// Sends a request with these values and waits for the answer.
-    pub async fn ask(&self, asked: Asked, values: &[&(dyn ToSql + Sync)]) -> Result<Answer, ErrorKind> {
-        self.with_connection(async |connection: &Connection| connection.ask(asked, &self.table, values).await).await
+    /// Sends a request with these values and waits for the answer: how many rows were read or written.
+    pub async fn ask<'v>(&self, asked: Asked, values: impl IntoIterator<Item = Value<'v>>) -> Result<u64, ErrorKind> {
+        let what = (asked, &self.table);
+        self.with_connection(async |connection: &mut Connection| connection.ask(what, values, |_| {}).await).await
+    }
+
+    /// The same, of a request that reads: the first row, if there is one (`protocol::columns`).
+    pub async fn first_row<'v>(
+        &self,
+        asked: Asked,
+        values: impl IntoIterator<Item = Value<'v>>,
+    ) -> Result<Option<Vec<u8>>, ErrorKind> {
+        let (what, mut first) = ((asked, &self.table), None);
+        let keep = |row: &[u8]| {
+            if first.is_none() {
+                first = Some(row.to_vec());
+            }
+        };
+        self.with_connection(async |connection: &mut Connection| connection.ask(what, values, keep).await).await?;
+        Ok(first)
     }
 
     /// Has these rows taken in by a COPY, all of them or none.
-    pub async fn copy(&self, statement: &str, rows: Bytes) -> Result<(), ErrorKind> {
-        self.with_connection(async |connection: &Connection| connection.copy(statement, rows).await).await
+    pub async fn copy(&self, statement: &str, rows: &[u8]) -> Result<(), ErrorKind> {
+        self.with_connection(async |connection: &mut Connection| connection.wire.copy(statement, rows).await).await
     }
 
     /// Does something with a connection that does nothing else meanwhile. One that is still at it when the time is over
     /// is closed: what comes back on it belongs to nobody.
     pub async fn with_connection<R>(
         &self,
-        work: impl AsyncFnOnce(&Connection) -> Result<R, Error>,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<R, Error>,
     ) -> Result<R, ErrorKind> {
         let done = async {
-            let connection = self.take().await.map_err(|error| self.failed(&error))?;
-            let result = work(&connection).await;
-            // A refused statement leaves a connection as it was.
-            if result.as_ref().err().is_none_or(|error| error.as_db_error().is_some()) {
-                self.put(connection);
-            }
+            let mut connection = self.take().await.map_err(|error| self.failed(&error))?;
+            let result = work(&mut connection).await;
+            self.put(connection);
             result.map_err(|error| self.failed(&error))
         };
         tokio::time::timeout(self.timeout, done).await.unwrap_or(Err(ErrorKind::ClientTimeout))
@@ -172,7 +210,7 @@ impl Pool {
 
 /// What went wrong, in the words of a trial's record. Classes of errors: PostgreSQL, "Error Codes".
 fn kind(error: &Error) -> ErrorKind {
-    match error.code().map(|state| state.code()) {
+    match error.code() {
         None => ErrorKind::Connection,
         Some(code) => kind_of_code(code),
     }

@@ -25,13 +25,6 @@ pub(super) enum Asked {
     Fields,
 }
 
-impl Asked {
-    /// Whether it is answered by rows.
-    pub const fn reads(self) -> bool {
-        matches!(self, Self::Record | Self::Field(_) | Self::Scan | Self::Fields)
-    }
-}
-
 /// The table that is asked.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
