@@ -45,6 +45,11 @@ pub(crate) fn normal_cdf(z: f64) -> f64 {
     0.5 * statrs::function::erf::erfc(-z / std::f64::consts::SQRT_2)
 }
 
+/// The quantile `p` of the standard normal distribution: infinite at 0 and 1.
+pub(crate) fn normal_quantile(p: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * p)
+}
+
 /// How far from 0 a standard normal value lies, to either side, no more often than this.
 pub(crate) fn normal_two_sided(level: f64) -> f64 {
     std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(level)
@@ -95,6 +100,8 @@ mod tests {
         assert!(
             (normal_two_sided(0.05) - 1.959_964).abs() < 1e-5 && (normal_two_sided(0.00125) - 3.227_2).abs() < 1e-3
         );
+        assert!((normal_quantile(0.8) - 0.841_621).abs() < 1e-5 && (normal_quantile(0.025) + 1.959_964).abs() < 1e-5);
+        assert_eq!(normal_quantile(1.0), f64::INFINITY);
         assert_eq!(two_sided_p(f64::INFINITY, 3.0), Some(0.0));
         assert_eq!(two_sided_p(f64::NAN, 3.0), Some(1.0));
     }
