@@ -16,13 +16,13 @@ pub fn job(text: &str) -> Job {
     crate::job(&experiment.unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}")))
 }
 
-/// A plan as its file states it. To read one is much code, which is compiled here once for all tests.
+/// A plan as its file states it.
 ///
 /// # Panics
 ///
 /// Where it states none; so do the next two.
 pub fn plan(stated: Value) -> Plan {
-    read(stated)
+    Plan::from_json(stated).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A configuration as a file of setups states it.

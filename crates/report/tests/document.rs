@@ -41,20 +41,15 @@ fn a_finding_reads_back_as_it_was_written() {
         spent: Some(CreditsSpent { credits_start: 5.0, credits_end: 4.0 }),
         lasts: None,
     };
-    let burst =
-        Finding { nodes: Some(SeenOn { names: vec![HostId::database(1)], of: 3 }), ..finding(burst) };
+    let burst = Finding { nodes: Some(SeenOn { names: vec![HostId::database(1)], of: 3 }), ..finding(burst) };
     let smaller = DataSetSmaller::Others {
         bytes_on_disk: 1e6,
         median_bytes_of_the_run: 2e6,
         less_by_share: 0.5,
         threshold: 0.05,
     };
-    let amount = DifferenceKind::Amount {
-        most_of: HostId::database(0),
-        most: 8.0,
-        least_of: HostId::database(1),
-        least: 4.0,
-    };
+    let amount =
+        DifferenceKind::Amount { most_of: HostId::database(0), most: 8.0, least_of: HostId::database(1), least: 4.0 };
     let kernel = DifferenceKind::Words(vec![("6.1".into(), vec![HostId::database(0)])]);
     let hosts = UnequalHosts {
         hosts: 2,

@@ -147,10 +147,7 @@ pub fn record(reported: Reported) -> TrialRecord {
         warmup_s: 20.0,
         measured_s: SECONDS,
         operations_sent: reported.operations,
-        completed: BTreeMap::from([
-            (OperationKind::Read, reads),
-            (OperationKind::Update, reported.operations - reads),
-        ]),
+        completed: BTreeMap::from([(OperationKind::Read, reads), (OperationKind::Update, reported.operations - reads)]),
         client_cpu_s: reported.operations as f64 * 6e-6,
         client_peak_rss_bytes: 15_000_000,
         threads: 1,
