@@ -73,16 +73,18 @@ impl Contrast {
             let k = distance * f64::from(n).sqrt() / single;
             Some(shown(k, critical, &seen, &spreads(degrees)?))
         };
+        let does = |n: u32| would(n).is_some_and(|chance| chance >= POWER);
         // More repetitions never show less.
-        let (mut low, mut high) = (2, REPETITIONS_MAX + 1);
+        does(REPETITIONS_MAX).then_some(())?;
+        let (mut low, mut high) = (2, REPETITIONS_MAX);
         while low < high {
             let middle = u32::midpoint(low, high);
-            match would(middle).is_some_and(|chance| chance >= POWER) {
+            match does(middle) {
                 true => high = middle,
                 false => low = middle + 1,
             }
         }
-        (low <= REPETITIONS_MAX).then_some(low)
+        Some(low)
     }
 
     /// What may become of it with `n` observations in all, if its interval is drawn at `level` then: stochastic
