@@ -41,7 +41,7 @@ pub(crate) fn f_upper(f: f64, degrees_above: f64, degrees_below: f64) -> Option<
 pub(crate) fn chi_square_quantile(p: f64, degrees: f64) -> Option<f64> {
     let distribution = ChiSquared::new(degrees).ok()?;
     // Its cube root is about normal (Wilson and Hilferty, PNAS 17, 1931), but not far down with few degrees of freedom:
-    // there the density is nearly a power, which is never below it.
+    // there the density is nearly a power, and never above it, which makes a bound from below.
     let spread = 2.0 / (9.0 * degrees);
     let about = degrees * (1.0 - spread + normal_quantile(p) * spread.sqrt()).powi(3);
     let least = 2.0 * ((p.ln() + ln_gamma(0.5 * degrees + 1.0)) * 2.0 / degrees).exp();
