@@ -135,7 +135,7 @@ pub fn table(option: &str, key: &str, value: &str) -> experiment::Settings {
 }
 
 pub fn record(reported: Reported) -> TrialRecord {
-    let limit = if reported.configuration == "gp2-320" { 60.0 } else { 625.0 };
+    let limit: f64 = if reported.configuration == "gp2-320" { 60.0 } else { 625.0 };
     let reads = reported.operations * 8 / 10;
     let cell = Cell {
         id: format!("{}.read-heavy.c100", reported.configuration),
