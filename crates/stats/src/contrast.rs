@@ -147,9 +147,10 @@ const SECANTS: u32 = 8;
 /// With many degrees of freedom this is the textbook sum of two quantiles; with two it is much more, because a small
 /// spread is often luck.
 ///
-/// Solves [`shown`]` = 0.8` for k, as closely as twenty halvings of the interval that it is looked for in. As a quantile
-/// of the normal distribution that chance is nearly a straight line in k: 0 at the critical value, and `k - critical`
-/// where the spread is known. So a few secants find it; the interval is halved where they lead out of it or are many.
+/// Solves [`shown`]` = 0.8` for k, as closely as twenty halvings of the interval that it is looked for in. As a
+/// quantile of the normal distribution that chance is nearly a straight line in k: 0 at the critical value, and
+/// `k - critical` where the spread is known. So a few secants find it; the interval is halved where they lead out of it
+/// or are many.
 fn assured(degrees: f64, level: f64) -> Option<f64> {
     let critical = student::quantile(1.0 - level / 2.0, degrees)?;
     let spreads = spreads(degrees)?;
