@@ -17,7 +17,7 @@ mod trial;
 
 pub use bounds::{
     HistogramDecoder, LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds,
-    decode_histogram, decode_histogram_up_to,
+    decode_histogram, decode_histogram_up_to, encode_histogram,
 };
 pub use clock::{Clock, ClockReading};
 pub use columns::Column;

@@ -1,7 +1,5 @@
 //! What is refused, at which line, and what was expected there; what is made of the rarer forms of a file.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use evidence::{CountedFrom, OperationKind};
 use imports::{Refusal, Results};
 

@@ -1,5 +1,5 @@
-//! Made-up trials, and what is said of them. One program, because reading and writing a whole analysis takes longest to
-//! compile.
+//! Made-up trials, and what is said of them. One program, because writing a whole analysis takes longest to compile;
+//! the tests of `report` read it back.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
