@@ -226,7 +226,7 @@ impl Provider for Hosts {
         if let Some(stderr) = agent.take_stderr() {
             forward(name.clone(), stderr, Arc::clone(&last_words));
         }
-        agent.remember_ssh(name, last_words);
+        agent.by_ssh = Some((name, last_words));
         Ok(Box::new(agent))
     }
 
