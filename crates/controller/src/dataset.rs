@@ -8,9 +8,7 @@ use experiment::{
     BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Own, Plan, Setup, Snapshot, part_of,
 };
 use process::{failure, human_duration};
-use wire::{
-    ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request,
-};
+use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request};
 
 use super::bucket_snapshot;
 use super::hosts;

@@ -240,9 +240,11 @@ fn who_has_no_token_or_comes_from_another_site_gets_nothing_and_those_who_drip_h
         ("POST /resume".to_owned(), format!("Host: {address}\r\nX-Iopslab-Token: {token}\r\n")),
     ];
     let last = if token.ends_with('0') { '1' } else { '0' };
-    let nearly = format!("{}{last}", &token[..31]);
-    for given in ["".to_owned(), "?token=".to_owned()].into_iter().chain([none, nearly, format!("{token}0")].map(|token| format!("?token={token}"))) {
-        refused.extend(["/", "/events"].map(|path| (format!("GET {path}{given}"), String::new())));
+    let (nearly, longer) = (format!("{}{last}", &token[..31]), format!("{token}0"));
+    for path in ["/", "/events"] {
+        refused.push((format!("GET {path}"), String::new()));
+        let given = ["", &none, &nearly, &longer];
+        refused.extend(given.map(|given| (format!("GET {path}?token={given}"), String::new())));
     }
     for origin in [format!("https://{address}"), "http://example.org".to_owned(), "null".to_owned()] {
         refused.push(("POST /resume".to_owned(), with.replace(&format!("http://{address}"), &origin)));
@@ -261,7 +263,8 @@ fn who_has_no_token_or_comes_from_another_site_gets_nothing_and_those_who_drip_h
     let watchers: Vec<Events> = (0..12).map(|_| watched.events()).collect();
     let page = watched.ask(&format!("GET /?token={token}"), &format!("Host: {address}\r\n"));
     let nonce = page.split("script-src 'nonce-").nth(1).and_then(|rest| rest.split('\'').next()).unwrap();
-    let held = ["Content-Security-Policy: default-src 'none'", "frame-ancestors 'none'", "Referrer-Policy: no-referrer"];
+    let held =
+        ["Content-Security-Policy: default-src 'none'", "frame-ancestors 'none'", "Referrer-Policy: no-referrer"];
     for held in held.map(str::to_owned).into_iter().chain([format!("<script nonce=\"{nonce}\"")]) {
         assert!(page.contains(&held), "{held}: {page}");
     }

@@ -13,8 +13,8 @@ use evidence::{Environment, HostId, HostSample, Interval, Role, Series, Snapshot
 use experiment::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
 use simulator::{SimulatedTrial, Simulation};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, Second,
-    StartedTrial, TrialResult, WarmRound,
+    ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, Second, StartedTrial,
+    TrialResult, WarmRound,
 };
 
 use crate::{Agent, AgentError, Ending, Held, HostAddress, Incoming, Provider};

@@ -7,8 +7,8 @@ use experiment::{CountedRows, StatementSample, TableBefore};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    GivenByMachine, LoadedDataset, LogPiece, Moments, Observed, Problem, StartedTrial, StoppedTrial,
-    TrialResult, Usage, WarmRound, WatchedFacts,
+    GivenByMachine, LoadedDataset, LogPiece, Moments, Observed, Problem, StartedTrial, StoppedTrial, TrialResult,
+    Usage, WarmRound, WatchedFacts,
 };
 
 /// A version of a database on a host.
