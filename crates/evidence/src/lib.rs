@@ -21,7 +21,7 @@ pub use bounds::{
 };
 pub use clock::{Clock, ClockReading};
 pub use columns::Column;
-pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
+pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart, SnapshotFacts};
 pub use environment::{Disk, Environment, RUNTIMES, Runtime, Runtimes, runtimes};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, Role, VolumeRole};
 pub use host::{EbsFigures, HostFigures, HostSample, VolumeFigures};

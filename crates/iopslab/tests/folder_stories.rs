@@ -45,6 +45,7 @@ fn a_folder_has_its_experiment_and_its_latest_run() {
     };
     let (first, second) = (run(&first), run(&second));
     assert!(first.starts_with("story-") && second.starts_with("again-"), "{first}, {second}");
+    std::fs::create_dir(lab.path().join("runs/zzz-no-run")).unwrap();
     let (code, latest, stderr) = said(&lab, &["report", "--format", "json"]);
     assert_eq!((code, run(&latest)), (Some(0), second.clone()), "{stderr}");
     assert!(stderr.contains(&format!("the latest run: runs/{second}")), "{stderr}");

@@ -182,7 +182,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         "money": {"basis": analysis::Basis::default(), "configurations": []},
         "cells": [{"id": "a", "configuration": "gp2-320", "workload": "w", "load": {"concurrency": 100}},
             {"id": "b", "configuration": "gp2-320", "workload": "w",
-                "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],
+                "load": {"rate": {"operations_per_s": 5000.0, "arrivals": "poisson"}}}],
         "trials": [{"block": 1, "cell": "a"}, {"block": 1, "cell": "b"}, {"block": 2, "cell": "b"},
             {"block": 2, "cell": "a"}],
         "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": null,

@@ -42,7 +42,7 @@ pub use error::AwsError;
 use heartbeat::Heartbeat;
 use program::Program;
 use said::Say;
-use terraform::{Outputs, Terraform};
+use terraform::{BeforeMaking, Outputs, Terraform};
 use variables::variables;
 
 /// Where the modules' user data mounts a machine's volumes, by what they hold.
@@ -135,7 +135,7 @@ impl Aws {
     /// Terraform's state is kept there.
     #[must_use]
     pub fn with_state_in(mut self, backend: Backend) -> Self {
-        self.terraform.keep_state_in(backend);
+        self.terraform.backend = Some(backend);
         self
     }
 
@@ -143,7 +143,7 @@ impl Aws {
     /// reason.
     #[must_use]
     pub fn asking_before_making(mut self, ask: impl Fn() -> Result<(), String> + Send + 'static) -> Self {
-        self.terraform.ask_before_making(ask);
+        self.terraform.before_making = Some(BeforeMaking(Box::new(ask)));
         self
     }
 
