@@ -34,9 +34,8 @@ impl DatabaseWork {
     /// Of the samples of a window of so many seconds.
     pub(crate) fn of(window: &[HostSample], length: f64) -> Self {
         let (Some(first), Some(last)) = (window.first(), window.last()) else { return Self::default() };
-        let of_series = |(series, known): Values| {
-            Some((series.key, Course::of((first, last), &known, length, series)?))
-        };
+        let of_series =
+            |(series, known): Values| Some((series.key, Course::of((first, last), &known, length, series)?));
         Self(by_series(window).into_iter().filter_map(of_series).collect())
     }
 

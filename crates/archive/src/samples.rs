@@ -177,8 +177,7 @@ fn read_column(group: &dyn RowGroupReader, at: usize, samples: &mut [HostSample]
     let (mut levels, mut values) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     let mut read = 0;
     while read < rows {
-        let (records, _, _) =
-            column.read_records(rows - read, Some(&mut levels), None, &mut values).map_err(wrong)?;
+        let (records, _, _) = column.read_records(rows - read, Some(&mut levels), None, &mut values).map_err(wrong)?;
         if records == 0 {
             return Err(format!("column {name} is cut off"));
         }
