@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn what_no_row_has_stays_missing_beside_what_some_have() {
         let steal = |t: i32| (t % 3 == 0).then(|| f64::from(t));
-        let row = |t| vec![("t_s", Some(f64::from(t))), ("cpu_user_s", None), ("cpu_steal_s", steal(t))];
+        let row = |t: i32| vec![("t_s", Some(f64::from(t))), ("cpu_user_s", None), ("cpu_steal_s", steal(t))];
         let bytes = try_encode(&(0..50).map(row).collect::<Vec<_>>()).unwrap();
         let samples = decode(Path::new(PATH), bytes.clone(), MOST_SAMPLES).unwrap();
         assert_eq!(samples.len(), 50);
