@@ -2,8 +2,8 @@
 //!
 //! One line per series and interval (about a second): `Tag=read,<start>,<length>,<max>,<V2 histogram, deflated,
 //! base64>`; a short one is stored in its zlib stream ([`Encoder`]). Recorded values are **microseconds**; the
-//! `Interval_Max` column is in milliseconds (the log format divides it for human eyes), as the comment in the file says.
-//! Tags are [`Series::tag`].
+//! `Interval_Max` column is in milliseconds (the log format divides it for human eyes), as the comment in the file
+//! says. Tags are [`Series::tag`].
 //!
 //! `BaseTime` lies before the warm-up and interval starts count from it; `StartTime` is the start of measurement. The
 //! Java tools skip what lies before `StartTime`, so that `HistogramLogProcessor` shows the measured window by default,
