@@ -93,7 +93,8 @@ impl HistogramDecoder {
         let (length, highest) = (word(plain, 4).unwrap_or(0) as usize, long(plain, 24).unwrap_or(0));
         let mut rest = &plain[HEAD_BYTES..HEAD_BYTES + length];
         let end = latency_counts::buckets(highest);
-        let (mut counts, mut at) = (LatencyCounts::default(), 0_usize);
+        // Each takes a byte at least.
+        let (mut counts, mut at) = (LatencyCounts::with_room(rest.len()), 0_usize);
         while !rest.is_empty() {
             let (encoded, bytes) = varint(rest).ok_or("the counts of the histogram are cut off")?;
             rest = &rest[bytes..];
