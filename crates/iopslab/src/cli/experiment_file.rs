@@ -122,8 +122,10 @@ pub fn read_otherwise(
         client: client_cost::known(),
         machine: Some(this_machine()),
     };
-    let experiment = experiment::parse(catalog, &name, &changed.text, &beside, purpose);
-    let experiment = experiment.map_err(|mistakes| Failure::mistakes(changed.explain(&name, mistakes)))?;
+    let parse = |text: &str| experiment::parse(catalog, &name, text, &beside, purpose);
+    let experiment = parse(&changed.text).map_err(|mistakes| {
+        Failure::mistakes(changed.explain(&name, mistakes, |text| parse(text).err()))
+    })?;
     Ok(ReadExperiment { text: changed.text, beside: texts.into_inner(), experiment })
 }
 
