@@ -395,7 +395,7 @@ pub(super) fn left(directory: &Path, failure: Failure) -> Failure {
     let destroy = format!(
         "they cost money until, with credentials that are good: iopslab destroy {}\n       \
          where its terraform/ is lost: iopslab clean --aws --run {run}, with --region and --profile of each site",
-        directory.display()
+        guarded::shell_path(directory)
     );
     if !matches!(failure.kind, Kind::Work) {
         return failure;

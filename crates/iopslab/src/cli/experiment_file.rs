@@ -136,7 +136,8 @@ fn refuse_run(file: &Path) -> Result<(), Failure> {
     }
     let run = file.display();
     let failure = Failure::input(format!("{run} is a run, and an experiment file was expected"));
-    Err(failure.help(format!("go on with it: iopslab run --resume {run}; its own experiment is {run}/experiment.toml")))
+    let go_on = format!("iopslab run --resume {}", guarded::shell_path(file));
+    Err(failure.help(format!("go on with it: {go_on}; its own experiment is {run}/experiment.toml")))
 }
 
 /// What this machine has for an experiment that it carries out.
