@@ -337,6 +337,12 @@ pub(super) fn to_make(
     Ok(batches)
 }
 
+/// Whether machines of the run may stand, for all that its directory says.
+pub(super) fn may_stand(directory: &RunDirectory, settings: &AwsSettings) -> bool {
+    let stands = |number| place_of(directory, settings, number).is_ok_and(|place| Aws::may_stand(&place));
+    (0..settings.batches.len()).any(stands)
+}
+
 /// Whether the run was begun before.
 fn is_resumed(directory: &RunDirectory) -> Result<bool, Failure> {
     let entries = directory.journal_entries().map_err(Failure::work)?;
