@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::{Laboratory, one_line};
-use super::{ONE_NODE, cheapest, copied, evidence, experiment, replan, run, size};
+use super::{CLOSED, ONE_NODE, cheapest, copied, evidence, experiment, replan, run, size};
 
 /// As much data as was measured, at a mix that was.
 const TARGET: [&str; 6] = ["--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
@@ -146,6 +146,12 @@ fn configurations_of_the_run_that_are_no_candidates_are_named_with_the_reason() 
     let [left_out] = other["not_candidates"].as_array().unwrap().as_slice() else { panic!("{other:#}") };
     assert_eq!((&left_out["why"], left_out["configurations"].as_array().unwrap().len()), (&json!("not_asked_for"), 4));
     assert_eq!(size(&lab, &run, &target(&["--candidate", LARGE]))["not_candidates"], json!([]));
+    // Its trials are valid, and of a workload that was left out.
+    let nightly = experiment("nightly", 100, &[("r4.xlarge", 3000)], CLOSED, "").replace("read-heavy", "nightly");
+    let nightly = super::run(&lab, "nightly", &nightly);
+    let asked = [&[nightly.as_str()][..], &target(&["--workload", "read-heavy"])].concat();
+    let own = json!([{"configurations": ["r4-xlarge-3000"], "why": "workload_not_asked_for"}]);
+    assert_eq!(size(&lab, evidence(&lab), &asked)["not_candidates"], own);
 
     // Several volumes of data, and nothing that says what they cost.
     replan(&run, |name, configuration| {

@@ -62,6 +62,7 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
         Obstacle::Retired => "it is no longer sold".to_owned(),
         Obstacle::NotAskedFor => "--family or --arch asks for others".to_owned(),
         Obstacle::NothingLearned => "no valid trial of it says what an operation costs".to_owned(),
+        Obstacle::WorkloadNotAskedFor => "--workload asks for others than it was measured with".to_owned(),
         Obstacle::Rule(words) => words.clone(),
     }
 }
