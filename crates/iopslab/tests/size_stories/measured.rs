@@ -70,6 +70,19 @@ fn a_price_that_is_stated_counts_for_candidate_and_fleet_of_today_alike() {
     let usd = |fleet: &str| fleets[fleet]["usd_per_month"].as_f64();
     assert_eq!((usd("current"), usd("proposed")), (Some(200_000.0), Some(100_000.0)), "{fleets:#}");
     assert_eq!(fleets["decision"]["saves_usd_per_month"].as_f64(), Some(100_000.0), "{fleets:#}");
+    // Of several prices that experiments state the least counts, and whose it is is said.
+    let less = priced(&lab, "less", 90_000.0);
+    for runs in [[&run, &less], [&less, &run]] {
+        let more = [&[runs[1].as_str()][..], &target(&["--candidate", LARGE])[..]].concat();
+        let answer = size(&lab, runs[0], &more);
+        let best = cheapest(&answer);
+        assert_eq!(best["usd_per_month"].as_f64(), Some(90_000.0), "{best:#}");
+        let said = "the least that experiments state of it: 90000.00 USD a month for one is that of r4-2xlarge-12000 \
+                    of less, 100000.00 is that of r4-2xlarge-12000 of dear";
+        assert!(best["remarks"].to_string().contains(said), "{best:#}");
+    }
+    let one = cheapest(&size(&lab, &run, &target(&["--candidate", LARGE])))["remarks"].to_string();
+    assert!(one.contains("its price is the one that the experiment states"), "{one}");
     // One candidate was searched, and nothing is said of others.
     let same = target(&["--candidate", LARGE, "--current", LARGE]);
     let kept = lab.exits(0, &[&["size", run.as_str()], &same[..]].concat()).stdout;
@@ -149,7 +162,7 @@ fn configurations_of_the_run_that_are_no_candidates_are_named_with_the_reason() 
     // Its trials are valid, and of a workload that was left out.
     let nightly = experiment("nightly", 100, &[("r4.xlarge", 3000)], CLOSED, "").replace("read-heavy", "nightly");
     let nightly = super::run(&lab, "nightly", &nightly);
-    let asked = [&[nightly.as_str()][..], &target(&["--workload", "read-heavy"])].concat();
+    let asked = [&[nightly.as_str()][..], &target(&["--workload", "read-heavy"])[..]].concat();
     let own = json!([{"configurations": ["r4-xlarge-3000"], "why": "workload_not_asked_for"}]);
     assert_eq!(size(&lab, evidence(&lab), &asked)["not_candidates"], own);
 
