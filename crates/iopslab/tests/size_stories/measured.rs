@@ -118,6 +118,23 @@ fn a_measured_instance_store_is_a_candidate() {
     assert_eq!(best["measured_as"], json!(["i3-2xlarge-1"]), "{best:#}");
 }
 
+/// Disks that were held to IOPS alone, as nobody knows their MB/s, are none that can be bought.
+#[test]
+fn a_modelled_instance_store_without_a_limit_of_bytes_does_not_count_as_measured() {
+    let lab = Laboratory::new();
+    let text = experiment("store", 100, &[("r5ad.2xlarge", 1)], CLOSED, "");
+    let (start, rest) = text.split_once("data_volume").unwrap();
+    let (_, rest) = rest.split_once("[[workload]]").unwrap();
+    let store = run(&lab, "store", &format!("{start}data_volume = \"local\"\n[[workload]]{rest}"));
+    let asked = [&[store.as_str()][..], &target(&["--candidate", "r5ad.2xlarge"])[..]].concat();
+    let answer = size(&lab, evidence(&lab), &asked);
+    let best = cheapest(&answer);
+    assert_eq!((&best["configuration"], &best["measured_as"]), (&json!("r5ad.2xlarge"), &json!(["r5ad-2xlarge-1"])));
+    assert_ne!(best["label"], "measured", "{best:#}");
+    let mut doubts = best["doubts"].as_array().unwrap().iter();
+    assert!(doubts.any(|doubt| doubt["kind"] == "disk_throughput"), "{best:#}");
+}
+
 /// What is no candidate is named with the reason.
 #[test]
 fn configurations_of_the_run_that_are_no_candidates_are_named_with_the_reason() {
