@@ -17,7 +17,9 @@ use std::time::{Duration, Instant};
 
 use database::cassandra::{Admin, Node, NodeConfig, ensure_distribution, ensure_start_archive, find_java, versions};
 use database::{CqlConnect, Replication, TableAt};
-use engine::{Connect as _, Driver as _, ErrorKind, Load, LoadPlan, Second, TrialOutcome, TrialPlan, run_load, run_trial};
+use engine::{
+    Connect as _, Driver as _, ErrorKind, Load, LoadPlan, Second, TrialOutcome, TrialPlan, run_load, run_trial,
+};
 use experiment::{Arrivals, Definition, Distribution, Mix, ScanLength, Section, Setting, Settings};
 use rustix::process::{Pid, Signal, kill_process};
 use scylla::client::session::Session;

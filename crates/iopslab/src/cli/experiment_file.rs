@@ -123,9 +123,8 @@ pub fn read_otherwise(
         machine: Some(this_machine()),
     };
     let parse = |text: &str| experiment::parse(catalog, &name, text, &beside, purpose);
-    let experiment = parse(&changed.text).map_err(|mistakes| {
-        Failure::mistakes(changed.explain(&name, mistakes, |text| parse(text).err()))
-    })?;
+    let experiment = parse(&changed.text)
+        .map_err(|mistakes| Failure::mistakes(changed.explain(&name, mistakes, |text| parse(text).err())))?;
     Ok(ReadExperiment { text: changed.text, beside: texts.into_inner(), experiment })
 }
 

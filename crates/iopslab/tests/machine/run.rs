@@ -319,8 +319,9 @@ fn an_agent_that_stands_still_is_killed_and_what_it_had_made_is_removed() {
 #[test]
 fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let lab = Laboratory::on_machine(Share::Half);
+    // A trial goes on for longer than a busy machine may keep this process from its turn.
     let served = fast_alone(5).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
-    lab.write("served.toml", &served);
+    lab.write("served.toml", &served.replace("duration_s = 5", "duration_s = 15"));
     let mut run = lab.spawn(&["run", "served.toml"]);
     let controller = run.id();
     let runs = |pid: &u32, what: &str| {
@@ -341,13 +342,15 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
         assert_eq!(pids.len(), 1);
         signal(pids[0], Signal::KILL);
     };
-    lab.wait_in(&mut run, "volume server", Duration::from_secs(180), || !servers().is_empty());
-    // The probe alone takes four seconds.
-    std::thread::sleep(Duration::from_secs(1));
+    // The probe of the volume that was mounted takes four seconds, and nothing follows it while the controller stands.
+    let is_mounted = || lab.leftovers().iter().any(|left| left.starts_with("mount /dev/"));
+    lab.wait_in(&mut run, "volume server", Duration::from_secs(600), || !servers().is_empty() && is_mounted());
+    signal(controller, Signal::STOP);
     let first = servers();
     let journal = std::fs::read_to_string(lab.run_directory().join("journal.jsonl")).unwrap();
     assert!(!journal.contains("trial_started"), "{journal}");
     kill(&first);
+    signal(controller, Signal::CONT);
 
     let mut under_load = |number: u32| {
         let about = format!("[{number} of 5");

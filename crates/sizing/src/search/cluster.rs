@@ -215,12 +215,7 @@ impl<'a> Search<'a> {
     /// What measured this very machine, mix and ratio of memory to data: what it was found to carry under the p99 that
     /// is asked for or a lower one, else the cell that did most once it had stabilised. Local disks whose MB/s nobody
     /// knows are held to IOPS alone where they are modelled: those are not the ones that can be bought.
-    fn measured(
-        &self,
-        request: &ClusterRequest,
-        instance: &InstanceType,
-        loaded: &Loaded,
-    ) -> Option<Measured<'_>> {
+    fn measured(&self, request: &ClusterRequest, instance: &InstanceType, loaded: &Loaded) -> Option<Measured<'_>> {
         let lacks_bytes = request.volumes.is_empty() && instance.lacks_local_bytes();
         let is_it = |o: &Observation<'_>| {
             is_order(o.configuration, request)
