@@ -86,7 +86,11 @@ impl<'a> Market<'a> {
                 machine.configurations.push(name.clone());
             }
             // Of each configuration there are several observations.
-            machine.stated.extend(price.filter(|price| !machine.stated.contains(price)));
+            if let Some(price) = price
+                && !machine.stated.contains(&price)
+            {
+                machine.stated.push(price);
+            }
         }
         Self { catalog, basis, measured }
     }
