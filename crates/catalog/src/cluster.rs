@@ -161,12 +161,13 @@ fn read_volume(part: &str) -> Result<VolumeRequest, ClusterError> {
 /// What may stand in place of a word that is no type of volume.
 fn expected_kind(kind: &str) -> String {
     let types = crate::volume_type_names().join(", ");
-    // Google's name for what belongs to a machine here.
-    if kind.eq_ignore_ascii_case("local-ssd") {
-        return LOCAL_SSD.to_owned();
-    }
     if kind.to_ascii_lowercase().contains("local") {
-        return format!("no volume: an instance alone is with its local disks; volumes are of {types}");
+        let own = "no volume: an instance alone is with its local disks (data_volume = \"local\" of an experiment)";
+        // Google's name for what belongs to a machine here.
+        return match kind.eq_ignore_ascii_case("local-ssd") {
+            true => format!("{own}; of Google Cloud, {LOCAL_SSD}"),
+            false => format!("{own}; volumes are of {types}"),
+        };
     }
     if kind.starts_with(|c: char| c.is_ascii_digit()) {
         return format!("one of {types}; several are written one by one (+gp3:500+gp3:500)");

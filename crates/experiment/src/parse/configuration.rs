@@ -130,9 +130,12 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
         }
         Value::Table(_) => {
             let raw::InstanceSize { vcpus, memory_gib } = table(given, "instance", mistakes)?;
-            if !(vcpus > 0.0 && vcpus <= 1024.0 && memory_gib > 0.0 && memory_gib <= 32_768.0) {
+            let (cpus_are, memory_is) = (vcpus > 0.0 && vcpus <= 1024.0, memory_gib > 0.0 && memory_gib <= 32_768.0);
+            if !(cpus_are && memory_is) {
+                let key = if cpus_are { "memory_gib" } else { "vcpus" };
                 let message = format!("no instance has {vcpus} vCPUs and {memory_gib} GiB");
-                return mistakes.refuse(given.span(), message, "vcpus and memory_gib are positive numbers");
+                mistakes.add_within(&given.span(), key, message, "vcpus and memory_gib are positive numbers");
+                return None;
             }
             of_instance::none_of_a_size(raw, mistakes)?;
             of_instance::not_together(raw, mistakes)?;

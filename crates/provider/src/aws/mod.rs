@@ -214,6 +214,12 @@ impl Aws {
                     self.terraform.destroy(say)?;
                     self.forget_keys()?;
                 }
+                Err(AwsError::Refused(why)) if self.terraform.knows_of_anything() => {
+                    return Err(AwsError::Refused(format!(
+                        "{why}. Machines of the run that stand cannot go on without those that are missing: they are \
+                         taken away"
+                    )));
+                }
                 Err(error) if error.is_of_the_zone() && first_zone + 1 < self.zones_to_try() => {
                     say(&format!("{error}\ntrying another availability zone"));
                     self.terraform.destroy(say)?;
