@@ -8,6 +8,7 @@ pub mod browser;
 pub mod by_script;
 pub mod conformance;
 pub mod lane;
+pub mod software;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -203,6 +204,7 @@ impl Laboratory {
 
     /// The same in a network of its own, which leads nowhere: a database there is in nobody's way.
     pub fn iopslab_in_own_network(&self, arguments: &[&str]) -> Command {
+        software::fetch();
         self.iopslab_within("--net", "ip link set lo up", arguments)
     }
 
