@@ -44,7 +44,7 @@ pub(crate) fn prepare(config: &NodeConfig, version: &str) -> Result<(), NodeErro
         kept.map_err(|error| NodeError::io(&log, error))?;
     }
     for (name, text) in
-        [("cassandra.yaml", cassandra_yaml(config, version)), ("logback.xml", logback_xml(config, version))]
+        [("cassandra.yaml", cassandra_yaml(config, version)), ("logback.xml", logback_xml(version))]
     {
         write(&conf.join(name), &text)?;
     }

@@ -141,6 +141,18 @@ fn an_unknown_version_is_refused_before_anything_is_touched() {
     assert!(error.to_string().contains("4.1.0") && error.to_string().contains(versions()[0]), "{error}");
 }
 
+/// Each jar would be two that are not there.
+#[test]
+fn a_cache_whose_path_no_jvm_can_take_is_refused_before_anything_is_touched() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, sign) in [("mine: all", "`:`"), ("a=b", "`=`")] {
+        let cache = place.path().join(name);
+        let error = ensure_distribution(versions()[0], &cache, &mut |_| {}, &|| false).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains(sign) && error.contains("IOPSLAB_CACHE"), "{error}");
+        assert!(!cache.exists());
+    }
+}
+
 /// A dependency of a POM; `more` are its further elements.
 fn needs(artifact: &str, more: &str) -> String {
     format!("<dependency><groupId>org.example</groupId><artifactId>{artifact}</artifactId>{more}</dependency>")
