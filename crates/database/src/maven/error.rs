@@ -28,8 +28,9 @@ pub enum DistributionError {
     )]
     WrongHash { url: String, expected: String, actual: String },
     #[error(
-        "Cassandra cannot be kept in {}: a JVM takes `{sign}` in the paths of its jars for the end of one. Name another \
-         cache by IOPSLAB_CACHE", path.display()
+        "Cassandra cannot be kept in {}: a JVM takes `{sign}` in the path of a jar for its end. Name another cache by \
+         IOPSLAB_CACHE",
+        path.display()
     )]
     CachePath { path: PathBuf, sign: char },
     #[error("no space left for {} ({needed_bytes} bytes): free some, or put the cache elsewhere", path.display())]
