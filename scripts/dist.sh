@@ -23,7 +23,7 @@ for target in $targets; do
   echo "==> building for $target"
   RUSTFLAGS="-C target-feature=+crt-static" \
     cargo build --profile dist --locked -p iopslab --features aws,tls --target "$target"
-  binary=target/$target/dist/iopslab
+  binary=${CARGO_TARGET_DIR:-target}/$target/dist/iopslab
   if command -v readelf >/dev/null && readelf -d "$binary" 2>/dev/null | grep -q NEEDED; then
     echo "error: $binary needs shared libraries" >&2
     exit 1
@@ -36,7 +36,7 @@ done
 
 # Man pages and completions come from a binary that runs here.
 for target in $targets; do
-  binary=target/$target/dist/iopslab
+  binary=${CARGO_TARGET_DIR:-target}/$target/dist/iopslab
   if "$binary" --version >/dev/null 2>&1; then runs=$binary; break; fi
 done
 for target in $targets; do
