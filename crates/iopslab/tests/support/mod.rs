@@ -165,6 +165,8 @@ impl Laboratory {
             .env("IOPSLAB_MACHINE_LOCK", self.work().with_extension("lock").join("measuring"))
             // Nobody's own catalog, but that of the laboratory.
             .env("XDG_CONFIG_HOME", self.path().join("no-configuration"))
+            // Nor as wide as the terminal of whoever runs the tests.
+            .env_remove("COLUMNS")
             .stdin(Stdio::null());
         // A catalog that is named must exist, unless it is to be made.
         if catalog.exists() || arguments.contains(&"refresh") {
