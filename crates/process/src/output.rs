@@ -96,11 +96,15 @@ pub fn columns() -> usize {
 
 /// What COLUMNS says, or the columns of this terminal; `None`: it is none.
 pub fn columns_of(terminal: impl AsFd) -> Option<usize> {
-    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    stated.or_else(|| {
+    stated(std::env::var("COLUMNS").ok().as_deref()).or_else(|| {
         let size = rustix::termios::tcgetwinsize(terminal).ok()?;
         (size.ws_col > 0).then_some(usize::from(size.ws_col))
     })
+}
+
+/// What COLUMNS says; 0 is what shells without a terminal say.
+fn stated(columns: Option<&str>) -> Option<usize> {
+    columns?.parse().ok().filter(|columns| *columns > 0)
 }
 
 /// The way to stderr of the log, and of what agents write there.
@@ -149,6 +153,14 @@ pub fn pretty(value: &impl serde::Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_without_columns_is_none() {
+        let cases = [(None, None), (Some(""), None), (Some("0"), None), (Some("wide"), None), (Some("72"), Some(72))];
+        for (said, columns) in cases {
+            assert_eq!(stated(said), columns, "{said:?}");
+        }
+    }
 
     /// A warning was written into the live line, and the terminal showed half of either.
     #[test]

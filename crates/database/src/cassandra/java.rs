@@ -143,7 +143,9 @@ pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> R
     let installed = jdks_below(places.jvms).into_iter().map(|jdk| jdk.join("bin/java"));
     let mut found = Vec::new();
     let mut seen = Vec::new();
-    for candidate in home.into_iter().chain(on_path).chain(installed) {
+    // A node starts in a directory of its own: a path that begins where this process is would lead elsewhere there.
+    let from_root = |place: PathBuf| std::path::absolute(&place).unwrap_or(place);
+    for candidate in home.into_iter().chain(on_path).chain(installed).map(from_root) {
         if !candidate.is_file() || seen.contains(&candidate) {
             continue;
         }

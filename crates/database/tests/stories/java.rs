@@ -41,6 +41,11 @@ fn java_home_comes_before_path_and_only_11_or_17_will_do() {
     let java = find("5.0.9", None, &path).unwrap();
     assert_eq!((java.version, &java.path), (17, &at("good/java")), "the 21 before it is passed over");
 
+    // Seen from where this process is, and not where a node will be.
+    let relative = Path::new(&"../".repeat(30)).join(home.strip_prefix("/").unwrap());
+    let java = find("5.0.9", Some(&relative), OsStr::new("")).unwrap();
+    assert!(java.version == 11 && java.path.is_absolute(), "{}", java.path.display());
+
     let error = find("5.0.9", None, at("new").as_os_str()).unwrap_err();
     assert!(matches!(error, JavaError::Unsupported { .. }));
     let text = error.to_string();
