@@ -210,11 +210,10 @@ pub fn a_stopped_server_means_the_same_timeouts_on_both_paths(connect: &CqlConne
     let (ready, is_ready) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| {
-            // Dropped with the thread, whatever ends it.
-            let ready = ready;
             on_a_runtime(async {
                 let paths = both(&connect).await;
                 ready.send(()).unwrap();
+                drop(ready);
                 std::thread::sleep(Duration::from_millis(1000));
                 for driver in &paths {
                     let began = Instant::now();
