@@ -113,7 +113,8 @@ impl File {
                 self.threads = threads.filter(|n| *n > 0);
             }
             ("OpsPer Sec", value) => {
-                self.rate = Some(lines::number(at, &lines::without_commas(at, value, line)?, line)?).filter(|rate| *rate > 0.0);
+                let rate = lines::number(at, &lines::without_commas(at, value, line)?, line)?;
+                self.rate = Some(rate).filter(|rate| *rate > 0.0);
             }
             _ => {}
         }
