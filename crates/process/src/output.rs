@@ -12,8 +12,9 @@
 //! SIGPIPE stays ignored, as Rust starts programs: a controller would otherwise die of an agent that died, and an agent
 //! of its controller, before either has undone what it did.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, IsTerminal, Write as _};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,6 +87,21 @@ fn above(bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Whether a terminal is there that obeys what moves its cursor and changes its colour: one whose kind TERM says, and
+/// that it is not dumb (terminfo(5)).
+pub fn obeys(terminal: impl IsTerminal) -> bool {
+    terminal.is_terminal() && is_obedient(std::env::var_os("TERM").as_deref())
+}
+
+/// Whether what is written there may have colours: it obeys, and NO_COLOR does not say no.
+pub fn has_colour(terminal: impl IsTerminal) -> bool {
+    obeys(terminal) && std::env::var_os("NO_COLOR").is_none()
+}
+
+fn is_obedient(kind: Option<&OsStr>) -> bool {
+    kind.is_some_and(|kind| !kind.is_empty() && kind != "dumb")
+}
+
 /// Columns of a terminal whose size is not known.
 const COLUMNS: usize = 80;
 
@@ -153,6 +169,13 @@ pub fn pretty(value: &impl serde::Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_obeys_whose_kind_is_known_and_not_dumb() {
+        for (kind, obeys) in [(None, false), (Some(""), false), (Some("dumb"), false), (Some("xterm-256color"), true)] {
+            assert_eq!(is_obedient(kind.map(OsStr::new)), obeys, "{kind:?}");
+        }
+    }
 
     #[test]
     fn a_terminal_without_columns_is_none() {
