@@ -203,7 +203,7 @@ fn hosts_that_cannot_be_used_are_refused_before_anything_starts(story: &mut Stor
     assert!(!story.lab.path().join("refused").exists());
     story.network.empty();
     // A shell that a refused connection has ended may still be on its way out.
-    wait_for("nothing left", Duration::from_secs(10), || story.network.leftovers().is_empty());
+    wait_for("nothing left", Duration::from_secs(60), || story.network.leftovers().is_empty());
 }
 
 fn a_controller_that_is_killed_before_the_trial_begins_goes_on(story: &Story) -> PathBuf {
@@ -273,7 +273,7 @@ fn a_run_ends_with_a_report_and_leaves_nothing(story: &Story, run: &Path) {
     let writes = &record["writes"];
     assert!(writes["acknowledged"].as_u64().unwrap() > 0, "{writes:#}");
     assert_eq!(writes["intact"], writes["values"], "{writes:#}");
-    wait_for("the end of all processes", Duration::from_secs(10), || story.network.leftovers().is_empty());
+    wait_for("the end of all processes", Duration::from_secs(60), || story.network.leftovers().is_empty());
     assert!(story.run(&["clean", "--hosts", "one.toml"]));
 }
 
@@ -312,7 +312,7 @@ fn goes_on_to_the_second_trial(story: &Story, run: &Path) {
     let second = trial(run, 2);
     assert_eq!(second["status"], "valid", "{second:#}");
     story.lab.exits(0, &["report", run.to_str().unwrap(), "--verify"]);
-    wait_for("the end of all processes", Duration::from_secs(10), || story.network.leftovers().is_empty());
+    wait_for("the end of all processes", Duration::from_secs(60), || story.network.leftovers().is_empty());
 }
 
 fn a_host_that_is_cut_off_costs_its_trial_and_the_run_goes_on(story: &Story) {

@@ -101,7 +101,7 @@ impl Story {
         let mut command = Command::new("/usr/sbin/sshd");
         command.args(["-D", "-e", "-f", config.to_str().unwrap()]);
         self.sshd = Some(command.stdin(Stdio::null()).stderr(log).spawn().unwrap());
-        wait_for("an sshd", Duration::from_secs(20), || std::net::TcpStream::connect("127.0.0.1:2222").is_ok());
+        wait_for("an sshd", Duration::from_secs(60), || std::net::TcpStream::connect("127.0.0.1:2222").is_ok());
     }
 
     /// Kills the sshd with its sessions; what they had started is left to itself.
@@ -148,7 +148,7 @@ impl Story {
     }
 
     fn is_clean(&self) {
-        wait_for("an agent that ends itself", Duration::from_secs(20), || self.left_behind().is_empty());
+        wait_for("an agent that ends itself", Duration::from_secs(60), || self.left_behind().is_empty());
     }
 
     /// A run in the background, two trials of which are long.

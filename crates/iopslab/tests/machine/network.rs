@@ -134,7 +134,7 @@ impl Network {
     fn wait_for_sshd(&self, name: &str) {
         let began = Instant::now();
         while !self.ssh(name, "true") {
-            assert!(began.elapsed() < Duration::from_secs(20), "no sshd answers on {name}");
+            assert!(began.elapsed() < Duration::from_secs(60), "no sshd answers on {name}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }
