@@ -65,6 +65,7 @@ impl Server {
     fn start(directory: PathBuf) -> Self {
         let cache = shared::cache();
         let mut distribution = ensure_distribution(versions()[0], &cache, &mut |_| {}, &|| false).unwrap();
+        shared::enter_own_network();
         let java = find_java(versions()[0]).unwrap();
         ensure_start_archive(&mut distribution, &java, None, &|| false, &|_| Ok(())).unwrap();
         let mut config = NodeConfig::new("iopslab-driver-test", ADDRESS, &directory);

@@ -74,7 +74,7 @@ impl Story {
         lab.write(
             "ssh_config",
             &format!(
-                "User root\nIdentityFile {here}/id\nIdentitiesOnly yes\nUserKnownHostsFile {here}/known_hosts\n\
+                "User root\nIdentityFile \"{here}/id\"\nIdentitiesOnly yes\nUserKnownHostsFile \"{here}/known_hosts\"\n\
                  GlobalKnownHostsFile /dev/null\nHost cass1 load1 load2\n  HostName 127.0.0.1\n  Port 2222\n\
                  Host nobody\n  HostName 127.0.0.1\n  Port 9\n"
             ),

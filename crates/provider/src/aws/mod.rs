@@ -35,7 +35,7 @@ use experiment::{
 use wire::MachineUse;
 
 use crate::hosts::Hosts;
-use crate::hosts::ssh::Ssh;
+use crate::hosts::ssh::{Ssh, config_word};
 use crate::{Agent, AgentError, EbsVolumes, HostAddress, Incoming, Provider};
 pub use backend::Backend;
 pub use error::AwsError;
@@ -311,8 +311,8 @@ impl Aws {
             "User {}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n\
              HostKeyAlias {HOST_KEY_ALIAS}\nHostKeyAlgorithms ssh-ed25519\nUpdateHostKeys no\n",
             self.settings.ssh_user,
-            self.path(KEY).display(),
-            self.path(KNOWN_HOSTS).display()
+            config_word(&self.path(KEY)),
+            config_word(&self.path(KNOWN_HOSTS))
         );
         for machine in &self.batch.machines {
             let made = outputs.machine(&machine.name)?;
