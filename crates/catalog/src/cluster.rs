@@ -4,11 +4,14 @@
 //! studies that quote them:
 //! a "3200 GB" volume is one of 3,200 GiB, and is charged as 3,200 GB-months. So after a volume type GB means GiB; TB
 //! means 1,000 of them and TiB 1,024.
+//!
+//! A throughput without a unit is in MiB/s, as AWS and Google sell it; `2000MB` is Azure's 2,000 MB/s of 10^6 bytes.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::volume::digits_and_mib;
 use crate::{Catalog, VolumeRequest, VolumeType, why_omitted};
 
 /// The form, for messages.
@@ -80,9 +83,9 @@ impl fmt::Display for ClusterRequest {
         for volume in &self.volumes {
             write!(f, "+{}:{}GiB", volume.kind, volume.size_gib)?;
             match (volume.iops, volume.mib_per_s) {
-                (Some(iops), Some(mib)) => write!(f, ":{iops}:{mib}")?,
+                (Some(iops), Some(mib)) => write!(f, ":{iops}:{}", volume.kind.rate_as_written(mib))?,
                 (Some(iops), None) => write!(f, ":{iops}")?,
-                (None, Some(mib)) => write!(f, "::{mib}")?,
+                (None, Some(mib)) => write!(f, "::{}", volume.kind.rate_as_written(mib))?,
                 (None, None) => {}
             }
         }
@@ -153,8 +156,8 @@ fn read_volume(part: &str) -> Result<VolumeRequest, ClusterError> {
     Ok(VolumeRequest {
         kind,
         size_gib: read_size(size, part)?,
-        iops: read_number(iops, "IOPS", part)?,
-        mib_per_s: read_number(mib, "MiB/s", part)?,
+        iops: read_iops(iops, part)?,
+        mib_per_s: read_rate(mib, part)?,
     })
 }
 
@@ -194,13 +197,25 @@ fn read_size(text: &str, part: &str) -> Result<f64, ClusterError> {
     Ok(whole)
 }
 
-fn read_number(text: &str, what: &str, part: &str) -> Result<Option<f64>, ClusterError> {
+fn read_iops(text: &str, part: &str) -> Result<Option<f64>, ClusterError> {
     if text.is_empty() {
         return Ok(None);
     }
     plain_number(text)
         .map(Some)
-        .ok_or_else(|| wrong(text, format!("`{text}` in `{part}` is no number of {what}"), "a number such as 10000"))
+        .ok_or_else(|| wrong(text, format!("`{text}` in `{part}` is no number of IOPS"), "a number such as 10000"))
+}
+
+/// Throughput, MiB/s.
+fn read_rate(text: &str, part: &str) -> Result<Option<f64>, ClusterError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let lower = text.to_ascii_lowercase();
+    let (digits, mib) = digits_and_mib(&lower);
+    let expected = "a number of MiB/s, or with a unit: 500, 500MiB or 500MB";
+    let refused = || wrong(text, format!("`{text}` in `{part}` is no throughput"), expected);
+    Ok(Some(plain_number(digits).ok_or_else(refused)? * mib))
 }
 
 /// Digits with an optional fraction: no sign, exponent, `inf` or `nan`, which `f64` would take.

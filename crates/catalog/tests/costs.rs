@@ -124,6 +124,8 @@ fn a_configuration_is_written_as_it_is_read() {
         "i3.4xlarge*6",
         "r4.4xlarge+gp2:1000GiB+gp2:1000GiB",
         "m5.large+gp3:100GiB::250",
+        "azure:Standard_E96bds_v5+premium-v2:1000:80000:2000MB",
+        "azure:Standard_E96bds_v5+ultra:1000:50000:500",
     ] {
         let once = cluster(text);
         assert_eq!(cluster(&once.to_string()), once, "{text}");

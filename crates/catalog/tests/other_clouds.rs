@@ -76,6 +76,39 @@ fn azures_megabytes_are_not_mebibytes() {
     }
 }
 
+/// Azure's own maximum of a Premium SSD v2 is 80,000 IOPS and 2,000 MB/s; of an Ultra Disk 20 MB/s cost 6.99 USD a month.
+#[test]
+fn azures_throughput_is_written_in_its_own_unit_and_a_bare_number_is_said_to_be_mib() {
+    const MACHINE: &str = "azure:Standard_E96bds_v5";
+    let of = |volume: &str| caps(&format!("{MACHINE}+{volume}"));
+    for written in ["2000MB", "2000mb", "2000MB/s"] {
+        let most = of(&format!("premium-v2:1000:80000:{written}")).unwrap();
+        assert_eq!(most.volumes[0].label, "premium-v2 1000 GiB, 80000 IOPS, 1907.35 MiB/s (2000 MB/s)");
+        assert!(!most.remarks.iter().any(|remark| remark.contains("taken as MiB/s")), "{:?}", most.remarks);
+    }
+    let error = of("premium-v2:1000:80000:2000").unwrap_err().to_string();
+    for part in [
+        "`mib_per_s` is 2000 (2097.15 MB/s): premium-v2 takes 125 to 2000 MB/s and at most 0.25 per provisioned IOPS, \
+         2000 with 80000 IOPS",
+        "expected 119.21 to 1907.34 MiB/s (125 to 2000 MB/s, written 2000MB)",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    let taken = "ultra: 2000 was taken as MiB/s, which are 2097.15 MB/s as Azure states them; Azure's 2000 MB/s are \
+                 written 2000MB";
+    let bare = of("ultra:1000:80000:2000+ultra:1000:80000:2000").unwrap();
+    assert_eq!(bare.remarks.iter().filter(|remark| *remark == taken).count(), 1, "{:?}", bare.remarks);
+    let cost = |volume: &str| facts().cost(&cluster(&format!("{MACHINE}+{volume}")), &Basis::default()).unwrap();
+    let rate = |volume: &str| cost(volume).lines.last().unwrap().usd_per_month;
+    let (stated, taken_for_mib) = (rate("ultra:1000:80000:2000MB"), rate("ultra:1000:80000:2000MiB"));
+    assert!((stated - 699.0).abs() < 0.01 && (taken_for_mib - 732.95).abs() < 0.01, "{stated} {taken_for_mib}");
+    assert!(cost("ultra:1000:80000:2000").notes.iter().any(|note| note == taken));
+    // AWS and Google sell MiB/s.
+    assert!(!caps("m5.large+gp3:500:4000:250").unwrap().remarks.iter().any(|remark| remark.contains("taken as")));
+    let wrong = ClusterRequest::parse(facts(), &format!("{MACHINE}+ultra:1000:80000:2GB")).unwrap_err().to_string();
+    assert!(wrong.contains("is no throughput; expected a number of MiB/s, or with a unit"), "{wrong}");
+}
+
 /// P30 is 1,024 GiB, 5,000 IOPS and 200 MB/s: what is larger is a P40.
 #[test]
 fn a_premium_ssd_does_what_the_step_of_its_size_does() {

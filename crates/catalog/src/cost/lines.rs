@@ -88,6 +88,7 @@ pub(super) fn priced(
             bill.notes
                 .push(format!("{}: prices of {whose} are those of {region}, not of {}", known.name, basis.region));
         }
+        bill.notes.extend(volume::taken(some.volumes.iter()));
         let beyond = reach::beyond(known, &volumes).into_iter();
         bill.notes.extend(beyond.map(|remark| format!("{}: {remark}", known.name)));
     }

@@ -5,6 +5,7 @@ mod error;
 mod kind;
 mod level;
 mod measure;
+mod rate;
 mod request;
 mod rules;
 
@@ -14,6 +15,7 @@ pub use error::{VolumeError, VolumeField};
 pub use kind::{UnknownVolumeType, VolumeType, volume_type_names};
 pub use level::{MODIFICATIONS_A_DAY, VolumeLevel, modification_s};
 pub use measure::{MADE_TO_MEASURE, VolumeNeed, made_to_measure};
+pub(crate) use rate::{digits_and_mib, taken};
 pub use request::VolumeRequest;
 pub use rules::{VolumeRules, VolumeStep, rules, rules_of_all_eras};
 

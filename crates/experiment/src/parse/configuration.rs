@@ -3,7 +3,8 @@
 use std::ops::{Range, RangeInclusive};
 
 use catalog::{
-    Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType,
+    Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, MB, MIB, ResolvedVolume, VolumeRequest,
+    VolumeType,
 };
 use toml::Value;
 
@@ -161,7 +162,7 @@ fn volume(
     match given.get_ref() {
         Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
-            let raw = table(given, key, mistakes)?;
+            let raw = in_mib(table(given, key, mistakes)?, given.span(), mistakes)?;
             let members = members::check(&given.span(), &raw, key, mistakes);
             let volume = match &raw.kind {
                 Some(kind) => of_type(catalog, given.span(), kind, &raw, (instance, local), mistakes),
@@ -176,6 +177,17 @@ fn volume(
                 "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }";
             mistakes.refuse(given.span(), message, help)
         }
+    }
+}
+
+/// The volume with its throughput in MiB/s, in whichever unit it is stated.
+fn in_mib(raw: raw::Volume, span: Range<usize>, mistakes: &mut Collector<'_>) -> Option<raw::Volume> {
+    match (raw.mib_per_s, raw.mb_per_s) {
+        (Some(_), Some(_)) => {
+            mistakes.refuse(span, "`mib_per_s` and `mb_per_s` state the same throughput", "leave one of them out")
+        }
+        (None, Some(mb)) => Some(raw::Volume { mib_per_s: Some(mb * MB / MIB), ..raw }),
+        _ => Some(raw),
     }
 }
 

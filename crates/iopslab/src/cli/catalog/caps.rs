@@ -90,10 +90,10 @@ fn volumes(caps: &Caps) {
     if Cloud::of(&caps.configuration) != Cloud::Aws {
         // Their bursts are left out, and nothing follows for one.
         println!("volumes and instance together (bursts are not in the catalog):");
-        println!("{:>10} {:>12} {:>10} {:>10}", "I/O size", "IOPS", "MiB/s", "capped by");
+        println!("{:>10} {:>12} {:>10} {:>10} {:>10}", "I/O size", "IOPS", "MiB/s", "MB/s", "capped by");
         for CapsAtSize { io_kib, baseline: lasts, .. } in &caps.ebs {
-            let by = lasts.capped_by.word();
-            println!("{io_kib:>6} KiB {:>12.0} {:>10.1} {by:>10}", lasts.iops, lasts.mib_per_s);
+            let (by, mb) = (lasts.capped_by.word(), lasts.mib_per_s * MIB / MB);
+            println!("{io_kib:>6} KiB {:>12.0} {:>10.1} {mb:>10.1} {by:>10}", lasts.iops, lasts.mib_per_s);
         }
         return;
     }
