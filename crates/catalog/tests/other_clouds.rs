@@ -152,6 +152,16 @@ fn pairs_that_a_stranger_writes_have_the_limits_of_their_pages() {
         ("azure:Standard_E16ds_v6+ultra:2000:80000:1200", 33_333.0, 992.0),
         ("azure:Standard_E16as_v7+premium-v2:2000:80000:1200", 35_200.0, 1_095.0),
         ("azure:Standard_L16s_v4+premium-v2:2000:80000:1200", 33_333.0, 992.0),
+        ("azure:Standard_L16s_v3+premium-v2:2000:80000:1200", 25_600.0, 600.0),
+        ("azure:Standard_L16as_v3+premium:32000+premium:32000", 25_600.0, 384.0),
+        ("azure:Standard_L16aos_v4+premium-v2:2000:80000:1500", 35_200.0, 1_200.0),
+        ("azure:Standard_E16bs_v5+premium:32000+premium:32000+premium:32000+premium:32000", 66_000.0, 1_800.0),
+        ("azure:Standard_E16ps_v6+premium-v2:2000:80000:1200", 33_331.0, 992.0),
+        (
+            "azure:Standard_D96pds_v6+premium-v2:2000:80000:1200+premium-v2:2000:80000:1200+premium-v2:2000:80000:1200",
+            199_987.0,
+            5_850.0,
+        ),
     ] {
         let caps = caps(asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
         let path = caps.path.unwrap();
@@ -301,7 +311,7 @@ fn a_machine_without_known_limits_is_refused_until_a_file_states_them() {
 #[test]
 fn every_type_has_a_price_with_its_day_and_a_path_or_a_reason_for_none() {
     let others: Vec<_> = facts().instances().iter().filter(|known| known.cloud() != Cloud::Aws).collect();
-    assert_eq!(others.len(), 442);
+    assert_eq!(others.len(), 501);
     for known in others {
         let name = &known.name;
         assert!(known.ebs.is_none(), "{name}");

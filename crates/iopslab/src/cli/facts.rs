@@ -79,8 +79,13 @@ pub fn unknown(what: &str, name: &str, near: &[&str]) -> Failure {
 
 pub fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
     match ::catalog::why_omitted(name) {
-        Some(reason) => Failure::input(format!("instance type `{name}` is not in the catalog: {}", reason.words()))
-            .help("your own catalog file may state it: docs/catalog.md"),
+        Some(reason) => {
+            let mut help = "your own catalog file may state it: docs/catalog.md".to_owned();
+            if let [first, ..] = &catalog.nearest_instances(name)[..] {
+                help += &format!("; nearest: {first}");
+            }
+            Failure::input(format!("instance type `{name}` is not in the catalog: {}", reason.words())).help(help)
+        }
         None => unknown("instance type", name, &catalog.nearest_instances(name)),
     }
 }
