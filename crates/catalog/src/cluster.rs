@@ -11,8 +11,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::volume::digits_and_mib;
-use crate::{Catalog, VolumeRequest, VolumeType, why_omitted};
+use crate::volume::{digits_and_mib, premium_gib};
+use crate::{Catalog, Cloud, VolumeRequest, VolumeType, why_omitted};
 
 /// The form, for messages.
 const FORM: &str = "INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]...[*NODES], for example r4.4xlarge+io1:3200GB:10000*3";
@@ -73,7 +73,7 @@ impl VolumeRequest {
     ///
     /// Names the first part that is wrong, and what was expected there.
     pub fn parse(text: &str) -> Result<Self, ClusterError> {
-        read_volume(text.trim()).map_err(|wrong| ClusterError { given: text.to_owned(), ..wrong })
+        read_volume(text.trim(), None).map_err(|wrong| ClusterError { given: text.to_owned(), ..wrong })
     }
 }
 
@@ -125,7 +125,7 @@ fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, ClusterError> {
     };
     Ok(ClusterRequest {
         instance: found.name.clone(),
-        volumes: parts.map(read_volume).collect::<Result<_, _>>()?,
+        volumes: parts.map(|part| read_volume(part, Some(found.cloud()))).collect::<Result<_, _>>()?,
         nodes,
     })
 }
@@ -135,41 +135,49 @@ fn read_nodes(text: &str) -> Result<u32, ClusterError> {
     nodes.ok_or_else(|| wrong(text, format!("`*{text}` is no number of nodes"), "1 to 100000 after the `*`"))
 }
 
-fn read_volume(part: &str) -> Result<VolumeRequest, ClusterError> {
+/// A volume; only types of a cloud are expected where a machine says whose it is.
+fn read_volume(part: &str, cloud: Option<Cloud>) -> Result<VolumeRequest, ClusterError> {
     let fields: Vec<&str> = part.split(':').collect();
     let (kind, size, iops, mib) = match fields[..] {
         [kind, size] => (kind, size, "", ""),
         [kind, size, iops] => (kind, size, iops, ""),
         [kind, size, iops, mib] => (kind, size, iops, mib),
         _ => {
-            return Err(wrong(
-                part,
-                format!("`{part}` is no volume"),
-                "TYPE:SIZE[:IOPS[:MIB_PER_S]], such as gp3:1000GiB",
-            ));
+            let expected = match part.to_ascii_lowercase().contains("local") {
+                true => expected_kind(part, cloud),
+                false => "TYPE:SIZE[:IOPS[:MIB_PER_S]], such as gp3:1000GiB".to_owned(),
+            };
+            return Err(wrong(part, format!("`{part}` is no volume"), expected));
         }
     };
     let kind: VolumeType = kind.parse().map_err(|error: crate::UnknownVolumeType| ClusterError {
-        nearest: error.nearest.map(str::to_owned).into_iter().collect(),
-        ..wrong(kind, format!("unknown volume type `{kind}` in `{part}`"), expected_kind(kind))
+        // A size that Azure names says the type as well.
+        nearest: match (premium_gib(kind), error.nearest) {
+            (Some(gib), Some(near)) => vec![format!("{near}:{gib}")],
+            (_, near) => near.map(str::to_owned).into_iter().collect(),
+        },
+        ..wrong(kind, format!("unknown volume type `{kind}` in `{part}`"), expected_kind(kind, cloud))
     })?;
     Ok(VolumeRequest {
         kind,
-        size_gib: read_size(size, part)?,
+        size_gib: match premium_gib(size).filter(|_| kind == VolumeType::Premium) {
+            Some(gib) => gib,
+            None => read_size(size, part)?,
+        },
         iops: read_iops(iops, part)?,
         mib_per_s: read_rate(mib, part)?,
     })
 }
 
 /// What may stand in place of a word that is no type of volume.
-fn expected_kind(kind: &str) -> String {
-    let types = crate::volume_type_names().join(", ");
+fn expected_kind(kind: &str, cloud: Option<Cloud>) -> String {
+    let types = cloud.map_or_else(|| crate::volume_type_names().to_vec(), crate::volume_type_names_of).join(", ");
     // Google's name for what belongs to a machine here.
     if kind.eq_ignore_ascii_case("local-ssd") {
         return LOCAL_SSD.to_owned();
     }
     if kind.to_ascii_lowercase().contains("local") {
-        return format!("no volume: an instance alone is with its local disks; volumes are of {types}");
+        return format!("no volume: an instance alone is with its local disks, so leave it out; volumes are of {types}");
     }
     if kind.starts_with(|c: char| c.is_ascii_digit()) {
         return format!("one of {types}; several are written one by one (+gp3:500+gp3:500)");

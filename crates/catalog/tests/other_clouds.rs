@@ -119,6 +119,7 @@ fn a_premium_ssd_does_what_the_step_of_its_size_does() {
         assert_eq!(volume.baseline_iops, iops, "{gib} GiB");
         assert!((volume.baseline_mib_per_s * 1_048_576.0 - mb * 1e6).abs() < 1.0, "{gib} GiB: {volume:?}");
     }
+    assert_eq!(cluster("azure:Standard_E96ds_v5+premium:P30").volumes[0].size_gib, 1_024.0);
     assert!(caps("azure:Standard_E96ds_v5+premium:32768").is_err());
     assert!(caps("azure:Standard_E96ds_v5+premium:512:5000").is_err(), "its IOPS are not bought");
     let eight = caps("azure:Standard_E4bds_v5+premium:16000+premium:16000").unwrap();

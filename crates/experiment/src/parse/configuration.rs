@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use catalog::{
-    Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, MB, MIB, ResolvedVolume, VolumeRequest,
+    Burst, ByteBurst, Catalog, Cloud, CpuSpeed, GIB, InstanceType, IoLimits, MB, MIB, ResolvedVolume, VolumeRequest,
     VolumeType,
 };
 use toml::Value;
@@ -225,6 +225,14 @@ fn rules(
     found
 }
 
+/// The types of volume of a machine's cloud.
+fn of_machine(instance: Option<&Instance>) -> Vec<&'static str> {
+    match instance.filter(|instance| instance.from_catalog) {
+        Some(instance) => catalog::volume_type_names_of(Cloud::of(&instance.label)),
+        None => catalog::volume_type_names().to_vec(),
+    }
+}
+
 fn of_type(
     catalog: &Catalog,
     span: Range<usize>,
@@ -233,14 +241,19 @@ fn of_type(
     (instance, local): (Option<&Instance>, &LocalSettings),
     mistakes: &mut Collector<'_>,
 ) -> Option<ConfiguredVolume> {
-    let Ok(kind) = kind.parse::<VolumeType>() else {
-        let message = format!("unknown volume type `{kind}`");
-        let help = match kind.to_ascii_lowercase().contains("local") {
-            true => "the instance's own disks are data_volume = \"local\"".to_owned(),
-            false => choice(kind, &catalog::volume_type_names()),
-        };
-        mistakes.add_within(&span, kind, message, help);
-        return None;
+    let kind = match kind.parse::<VolumeType>() {
+        Ok(kind) => kind,
+        Err(error) => {
+            let help = match error.nearest {
+                _ if kind.to_ascii_lowercase().contains("local") => {
+                    "the instance's own disks are data_volume = \"local\"".to_owned()
+                }
+                Some(near) => format!("did you mean `{near}`?"),
+                None => choice(kind, &of_machine(instance)),
+            };
+            mistakes.add_within(&span, kind, format!("unknown volume type `{kind}`"), help);
+            return None;
+        }
     };
     if behaviour::of_type(kind, &span, raw, mistakes) {
         return None;
