@@ -27,7 +27,7 @@ fn machines_of_other_clouds_are_shown_with_what_they_let_through_to_which_volume
     let machine = shown(&["show", "azure:standard_e16bds_v5"]);
     assert!(machine.contains("premium-v2, ultra: 88400 IOPS, 2300 MB/s") && machine.contains("eastus"), "{machine}");
     let alone = shown(&["caps", "gcp:n2-standard-16"]);
-    assert!(alone.contains("path to volumes: by their type") && alone.contains("+pd-balanced:1000"), "{alone}");
+    assert!(alone.contains("pd-ssd: 25000 IOPS") && alone.contains("+pd-balanced:1000"), "{alone}");
     let caps = json(&lab, &["caps", "gcp:c4d-standard-16+hyperdisk-balanced:2000:12000:400"]);
     assert_eq!(caps["ebs"][0]["baseline"]["iops"], 12_000.0);
     let unknown = shown(&["show", "gcp:n4-standard-16"]);
