@@ -177,7 +177,9 @@ fn expected_kind(kind: &str, cloud: Option<Cloud>) -> String {
         return LOCAL_SSD.to_owned();
     }
     if kind.to_ascii_lowercase().contains("local") {
-        return format!("no volume: an instance alone is with its local disks, so leave it out; volumes are of {types}");
+        return format!(
+            "no volume: an instance alone is with its local disks, so leave it out; volumes are of {types}"
+        );
     }
     if kind.starts_with(|c: char| c.is_ascii_digit()) {
         return format!("one of {types}; several are written one by one (+gp3:500+gp3:500)");

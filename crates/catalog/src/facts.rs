@@ -98,7 +98,7 @@ impl Catalog {
         let is = |name: &str| name.eq_ignore_ascii_case(word);
         let all = self.families();
         if let Some(one) = all.iter().find(|family| is(family)) {
-            return vec![one];
+            return vec![*one];
         }
         let of_word = |family: &&str| {
             let cloud = Cloud::of(family);

@@ -76,7 +76,7 @@ fn azures_megabytes_are_not_mebibytes() {
     }
 }
 
-/// Azure's own maximum of a Premium SSD v2 is 80,000 IOPS and 2,000 MB/s; of an Ultra Disk 20 MB/s cost 6.99 USD a month.
+/// Azure's own maximum of a Premium SSD v2 is 80,000 IOPS and 2,000 MB/s; 20 MB/s of an Ultra Disk cost 6.99 USD.
 #[test]
 fn azures_throughput_is_written_in_its_own_unit_and_a_bare_number_is_said_to_be_mib() {
     const MACHINE: &str = "azure:Standard_E96bds_v5";

@@ -78,9 +78,9 @@ fn the_basis_has_the_regions_of_its_prices_and_caps_says_at_once_what_is_known_o
     let azure = "azure:Standard_D16s_v6";
     for (machines, region) in [
         (&["m6i.large"][..], ", us-east-1, uplift"),
-        (&[azure], ", eastus, uplift"),
-        (&["gcp:n2-standard-16"], ", us-central1, uplift"),
-        (&[azure, "m6i.large"], ", eastus and us-east-1, uplift"),
+        (&[azure][..], ", eastus, uplift"),
+        (&["gcp:n2-standard-16"][..], ", us-central1, uplift"),
+        (&[azure, "m6i.large"][..], ", eastus and us-east-1, uplift"),
     ] {
         let basis = basis(machines);
         assert!(basis.contains(region), "{basis}");

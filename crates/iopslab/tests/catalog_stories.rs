@@ -56,7 +56,10 @@ fn bad_input_is_refused_with_what_would_be_right() {
         (vec!["cost", "c4d-highmem-16"], "nearest: gcp:c4d-highmem-16"),
         (vec!["show", "Standard_D16s_v6"], "nearest: azure:Standard_D16s_v6"),
         (vec!["show", "c4d-highmem-16"], "nearest: gcp:c4d-highmem-16"),
-        (vec!["caps", "i4i.large+local-nvme:400"], "no volume: an instance alone is with its local disks, so leave it out"),
+        (
+            vec!["caps", "i4i.large+local-nvme:400"],
+            "no volume: an instance alone is with its local disks, so leave it out",
+        ),
         (vec!["caps", "r6i.large+4xgp3:400"], "several are written one by one (+gp3:500+gp3:500)"),
         (vec!["list", "--arch", "sparc"], "nearest: arm64, x86_64"),
         (vec!["cost", "i3.2xlarge", "--price-date", "2026-02-30"], "`2026-02-30` is no price date"),

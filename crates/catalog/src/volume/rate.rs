@@ -34,7 +34,7 @@ impl VolumeType {
         }
     }
 
-    /// MiB/s as they are written on the command line: `2000MB` where they are no whole ones of a seller that states MB/s.
+    /// MiB/s as they are written on the command line: `2000MB` where they are no whole ones and the seller states MB/s.
     pub fn rate_as_written(self, mib_per_s: f64) -> String {
         match self.is_sold_by_mb() && mib_per_s.fract() != 0.0 {
             true => format!("{}MB", mib_per_s * MIB / MB),

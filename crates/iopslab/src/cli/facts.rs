@@ -90,8 +90,8 @@ pub fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
     }
 }
 
-/// What a machine of another cloud lets through to volumes, a line a path; none for one of AWS, or one whose path a file
-/// states.
+/// What a machine of another cloud lets through to volumes, a line a path; none for one of AWS, or where a file states
+/// it.
 pub fn paths_of(machine: &InstanceType) -> Vec<String> {
     if machine.ebs.is_some() || machine.cloud() == Cloud::Aws {
         return Vec::new();

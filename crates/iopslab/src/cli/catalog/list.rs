@@ -19,7 +19,7 @@ pub(super) struct ListArgs {
     /// With local NVMe disks
     #[arg(long)]
     local_nvme: bool,
-    /// Of this family, such as r4, or these: of a cloud (gcp, azure, aws), of a series of another cloud (gcp:c4, azure:E)
+    /// Of this family, such as r4, of all of a cloud (gcp, azure, aws), or of a series of one (gcp:c4, azure:E)
     #[arg(long)]
     family: Option<String>,
     /// Of this architecture: x86_64 or arm64
@@ -118,7 +118,11 @@ fn missing(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Fai
     };
     let found: Vec<&OmittedType> = all.iter().filter(|one| is_asked(one)).collect();
     if let (Some(family), true) = (&args.family, found.is_empty()) {
-        let why = if !catalog.families_of(family).is_empty() { "the catalog has all types of it" } else { "no source names a type of it" };
+        let why = if !catalog.families_of(family).is_empty() {
+            "the catalog has all types of it"
+        } else {
+            "no source names a type of it"
+        };
         return Err(Failure::input(format!("no type of family `{family}` is left out: {why}"))
             .help("see: iopslab catalog list --missing"));
     }
