@@ -24,7 +24,7 @@ impl Catalog {
         static BUILT_IN: LazyLock<Catalog> = LazyLock::new(|| {
             let (mut instances, mut instance_prices) = (instance::built_in(), price::built_in_instance_prices());
             for (instance, price) in other_clouds::built_in() {
-                instance_prices.insert(instance.name.clone(), vec![price]);
+                instance_prices.extend(price.map(|price| (instance.name.clone(), vec![price])));
                 instances.push(instance);
             }
             instances.sort_by(|a, b| a.name.cmp(&b.name));

@@ -46,7 +46,7 @@ impl Omission {
 /// A type that the catalog leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OmittedType {
-    /// AWS's name; of other clouds a series, `azure:Standard_E*as_v5`, `gcp:c4n-*`.
+    /// AWS's name; of other clouds a series, `azure:Standard_E*ads_v5`, `gcp:c4n-*`.
     pub name: String,
     /// Why.
     pub reason: Omission,
@@ -114,8 +114,8 @@ mod tests {
     fn a_series_has_its_sizes_alone_with_or_without_their_cloud() {
         for (name, reason) in [
             ("g5.xlarge", Some(Omission::Accelerator)),
-            ("azure:Standard_E16as_v5", Some(Omission::MixedPrices)),
-            ("standard_e96-24as_v5", Some(Omission::MixedPrices)),
+            ("azure:Standard_E16ads_v5", Some(Omission::MixedPrices)),
+            ("standard_e96-24ads_v5", Some(Omission::MixedPrices)),
             ("azure:Standard_E16s_v7", Some(Omission::Preview)),
             ("azure:Standard_E17as_v7", None),
             ("azure:Standard_M64ms", Some(Omission::NotCollected)),

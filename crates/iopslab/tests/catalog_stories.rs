@@ -300,7 +300,7 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
     assert_eq!(reasons, ["accelerator"; 8]);
     let text = lab.exits(0, &["catalog", "list", "--missing"]).stdout;
     assert!(text.contains("types and series") && text.contains("a Mac, which runs macOS alone"), "{text}");
-    for part in ["azure:Standard_E*as_v5", "Azure's page calls the series a preview", "gcp:c4n-*"] {
+    for part in ["azure:Standard_E*ads_v5", "Azure's page calls the series a preview", "gcp:c4n-*"] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     let of_azure = json(&lab, &["list", "--missing", "--family", "azure"]);
@@ -316,7 +316,7 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
         (vec!["list", "--missing", "--min-vcpu", "8"], "cannot be used with"),
         (vec!["show", "g5.xlarge"], "`g5.xlarge` is not in the catalog: sold for its accelerators"),
         (
-            vec!["show", "azure:Standard_E16as_v5"],
+            vec!["show", "azure:Standard_E16ads_v5"],
             "is not in the catalog: its prices were found mixed with those of Windows help: your own catalog file may \
              state it: docs/catalog.md; nearest: azure:Standard_E16",
         ),
