@@ -306,6 +306,8 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
     let of_azure = json(&lab, &["list", "--missing", "--family", "azure"]);
     let mut of_azure = of_azure.as_array().unwrap().iter().filter_map(|one| one["name"].as_str());
     assert!(of_azure.all(|name| name.starts_with("azure:")));
+    let of_e = json(&lab, &["list", "--missing", "--family", "azure:E"]);
+    assert!(of_e.as_array().unwrap().iter().any(|one| one["name"] == "azure:Standard_E*ads_v5"), "{of_e:#}");
     let of_p3 = json(&lab, &["list", "--missing", "--family", "p3"]);
     assert!(of_p3.as_array().unwrap().iter().all(|one| one["reason"] == "accelerator"), "{of_p3:#}");
     for (arguments, part) in [

@@ -111,8 +111,10 @@ fn missing(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Fai
     let all: Vec<_> = omitted().into_iter().filter(|one| catalog.instance(&one.name).is_none()).collect();
     let is_asked = |one: &OmittedType| {
         let is_of = |family: &String| {
-            let of_cloud = Cloud::of(&one.name).prefix().eq_ignore_ascii_case(family);
-            of_cloud || family.eq_ignore_ascii_case(one.family())
+            let (word, name) = (family.to_ascii_lowercase(), one.name.to_ascii_lowercase());
+            // `azure:E` of `azure:Standard_E*ads_v5`.
+            let starts = name.starts_with(&word) || name.replace("standard_", "").starts_with(&word);
+            word == Cloud::of(&one.name).prefix() || word == one.family() || word.contains(':') && starts
         };
         args.family.as_ref().is_none_or(is_of)
     };
