@@ -133,6 +133,7 @@ impl<'a> Market<'a> {
                 lines: Vec::new(),
                 term: None,
                 notes: Vec::new(),
+                regions: Vec::new(),
                 basis: self.basis.clone(),
             },
             listed => self.catalog.total_cost(listed, self.basis)?,

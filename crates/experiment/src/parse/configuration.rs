@@ -3,7 +3,8 @@
 use std::ops::{Range, RangeInclusive};
 
 use catalog::{
-    Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType,
+    Burst, ByteBurst, Catalog, Cloud, CpuSpeed, GIB, InstanceType, IoLimits, MB, MIB, ResolvedVolume, VolumeRequest,
+    VolumeType,
 };
 use toml::Value;
 
@@ -164,7 +165,7 @@ fn volume(
     match given.get_ref() {
         Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
-            let raw = table(given, key, mistakes)?;
+            let raw = in_mib(table(given, key, mistakes)?, given.span(), mistakes)?;
             let members = members::check(&given.span(), &raw, key, mistakes);
             let volume = match &raw.kind {
                 Some(kind) => of_type(catalog, given.span(), kind, &raw, (instance, local), mistakes),
@@ -179,6 +180,17 @@ fn volume(
                 "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }";
             mistakes.refuse(given.span(), message, help)
         }
+    }
+}
+
+/// The volume with its throughput in MiB/s, in whichever unit it is stated.
+fn in_mib(raw: raw::Volume, span: Range<usize>, mistakes: &mut Collector<'_>) -> Option<raw::Volume> {
+    match (raw.mib_per_s, raw.mb_per_s) {
+        (Some(_), Some(_)) => {
+            mistakes.refuse(span, "`mib_per_s` and `mb_per_s` state the same throughput", "leave one of them out")
+        }
+        (None, Some(mb)) => Some(raw::Volume { mib_per_s: Some(mb * MB / MIB), ..raw }),
+        _ => Some(raw),
     }
 }
 
@@ -216,6 +228,14 @@ fn rules(
     found
 }
 
+/// The types of volume of a machine's cloud.
+fn of_machine(instance: Option<&Instance>) -> Vec<&'static str> {
+    match instance.filter(|instance| instance.from_catalog) {
+        Some(instance) => catalog::volume_type_names_of(Cloud::of(&instance.label)),
+        None => catalog::volume_type_names().to_vec(),
+    }
+}
+
 fn of_type(
     catalog: &Catalog,
     span: Range<usize>,
@@ -224,14 +244,19 @@ fn of_type(
     (instance, local): (Option<&Instance>, &LocalSettings),
     mistakes: &mut Collector<'_>,
 ) -> Option<ConfiguredVolume> {
-    let Ok(kind) = kind.parse::<VolumeType>() else {
-        let message = format!("unknown volume type `{kind}`");
-        let help = match kind.to_ascii_lowercase().contains("local") {
-            true => "the instance's own disks are data_volume = \"local\"".to_owned(),
-            false => choice(kind, &catalog::volume_type_names()),
-        };
-        mistakes.add_within(&span, kind, message, help);
-        return None;
+    let kind = match kind.parse::<VolumeType>() {
+        Ok(kind) => kind,
+        Err(error) => {
+            let help = match error.nearest {
+                _ if kind.to_ascii_lowercase().contains("local") => {
+                    "the instance's own disks are data_volume = \"local\"".to_owned()
+                }
+                Some(near) => format!("did you mean `{near}`?"),
+                None => choice(kind, &of_machine(instance)),
+            };
+            mistakes.add_within(&span, kind, format!("unknown volume type `{kind}`"), help);
+            return None;
+        }
     };
     if behaviour::of_type(kind, &span, raw, mistakes) {
         return None;
