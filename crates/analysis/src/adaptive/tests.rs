@@ -298,8 +298,8 @@ fn after_two_alike(more: f64, usd: f64, spread: f64, blocks: u32) -> Next {
 }
 
 /// Equals of three blocks have an interval of 1.15 spreads to either side after twelve, if the spread is the one that
-/// was seen, and of 0.89 if that was large by chance: the margin is 4.88 %. A run stopped at 5 %, and ten repetitions of
-/// the same showed that both are equal.
+/// was seen, and of 0.89 if that was large by chance: the margin is 4.88 %. A run stopped at 5 %, although most spreads
+/// that look so large are smaller.
 #[test]
 fn a_run_goes_on_where_what_is_to_come_may_show_that_all_are_equal() {
     let next = after_two_alike(0.0, 100.0, 0.05, 3);
@@ -309,8 +309,8 @@ fn a_run_goes_on_where_what_is_to_come_may_show_that_all_are_equal() {
 }
 
 /// After six blocks with 1.25 % of spread an interval reaches 3.5 % to either side: all of these pay for themselves
-/// alike. At 2 % more throughput for 2 % more money it may still be shown to be the same, at 4.7 % not by twelve blocks,
-/// and at 40 % by none.
+/// alike. At 2 % more throughput for 2 % more money it may still be shown to be the same, at 4.7 % hardly by twelve
+/// blocks, and at 40 % by none.
 #[test]
 fn what_pays_alike_goes_on_while_throughput_may_be_shown_to_be_the_same() {
     for (more, usd, goes_on) in [(0.02, 102.0, true), (0.047, 105.0, false), (1.4_f64.ln(), 140.0, false)] {
