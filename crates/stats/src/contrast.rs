@@ -87,6 +87,28 @@ impl Contrast {
         Some(low)
     }
 
+    /// Repetitions of a new experiment whose interval at `level` lies within these bounds of the ratio with a chance of
+    /// [`POWER`], if the estimate is the truth and the spread as uncertain as in [`Contrast::repetitions_to_refute`]:
+    /// two one-sided tests (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). `None` where no
+    /// affordable number (200) would.
+    pub fn repetitions_within(&self, (low, high): (f64, f64), level: f64) -> Option<u32> {
+        let single = self.error * (self.n as f64).sqrt();
+        let degrees_each = self.degrees / (self.n as f64 - 1.0).max(1.0);
+        let room = (self.estimate - low.ln()).min(high.ln() - self.estimate);
+        let seen = spreads(self.degrees).filter(|_| room > 0.0)?;
+        let would = |n: u32| {
+            let degrees = (f64::from(n) - 1.0) * degrees_each;
+            let critical = student::quantile(1.0 - level / 2.0, degrees)?;
+            let errors = |distance: f64| distance * f64::from(n).sqrt() / single;
+            let (below, above) = (errors(self.estimate - low.ln()), errors(high.ln() - self.estimate));
+            Some(enclosed(below, above, critical, &seen, &spreads(degrees)?))
+        };
+        // More repetitions never show less.
+        let all: Vec<u32> = (2..=REPETITIONS_MAX).collect();
+        let fewest = all.partition_point(|n| would(*n).is_none_or(|chance| chance < POWER));
+        all.get(fewest).copied()
+    }
+
     /// What may become of it with `n` observations in all, if its interval is drawn at `level` then: stochastic
     /// curtailment (Lan, Simon and Halperin, Sequential Analysis 1, 1982), if the spread is what was seen. `None` where
     /// nothing is known of the error.
@@ -96,7 +118,11 @@ impl Contrast {
         let degrees = self.degrees * (n - 1.0) / (self.n as f64 - 1.0).max(1.0);
         let moves = student::quantile(1.0 - UNFORESEEN, self.degrees)? * self.error * (1.0 - seen).sqrt();
         let half = student::quantile(1.0 - level / 2.0, degrees)? * self.error * seen.sqrt();
-        Some(Foreseen { low: self.estimate - moves, high: self.estimate + moves, half })
+        // The variance that was seen and that of what is to come, by their degrees of freedom.
+        let to_come = self.degrees / student::chi_square_quantile(1.0 - UNFORESEEN, self.degrees)?;
+        let share = self.degrees / degrees;
+        let narrowest = half * (share + (1.0 - share) * to_come.min(1.0)).sqrt();
+        Some(Foreseen { low: self.estimate - moves, high: self.estimate + moves, half, narrowest })
     }
 
     /// Mean of ln(a / b) - ln(ratio), counted as 0 where it is negative, as far as is known where the truth lies: what
@@ -119,10 +145,12 @@ pub struct Foreseen {
     pub high: f64,
     /// Half the width of its interval.
     pub half: f64,
+    /// The least half of it that is likely: the spread that was seen may have been large by chance.
+    pub narrowest: f64,
 }
 
-/// An estimate goes further than foreseen with this chance, to each side. A run that stops then was wrong to do so at
-/// most as often, and loses an answer by it, never its truth.
+/// An estimate goes further than foreseen with this chance, to each side, and a spread is smaller. A run that stops
+/// then was wrong to do so at most as often, and loses an answer by it, never its truth.
 const UNFORESEEN: f64 = 0.1;
 
 /// Level at which a difference counts as shown, over all comparisons of a metric together. Not 5 %: so that of 400
@@ -191,6 +219,18 @@ fn shown(k: f64, critical: f64, seen: &[f64], then: &[f64]) -> f64 {
         student::normal_cdf(k * promised - critical * s) + student::normal_cdf(-k * promised - critical * s)
     };
     let all: f64 = seen.iter().map(|promised| then.iter().map(|s| chance(*promised, *s)).sum::<f64>()).sum();
+    all / (seen.len() * then.len()) as f64
+}
+
+/// The chance that an interval of `critical` errors of the experiment to either side lies within bounds that are so
+/// many estimated standard errors below and above the truth: `E[ P(t s - below s' <= Z <= above s' - t s) ]`, as in
+/// [`shown`].
+fn enclosed(below: f64, above: f64, critical: f64, seen: &[f64], then: &[f64]) -> f64 {
+    let chance = |estimated: f64, s: f64| {
+        let to = student::normal_cdf(above * estimated - critical * s);
+        (to - student::normal_cdf(critical * s - below * estimated)).max(0.0)
+    };
+    let all: f64 = seen.iter().map(|estimated| then.iter().map(|s| chance(*estimated, *s)).sum::<f64>()).sum();
     all / (seen.len() * then.len()) as f64
 }
 
@@ -304,6 +344,19 @@ mod tests {
         assert_eq!(contrast(0.2, 0.05, 12.0, 12).foreseen(10, 0.002).unwrap().low, 0.2);
     }
 
+    /// Three pairs that spread by much may have done so by chance; thirty have not, and what was seen is seen.
+    #[test]
+    fn an_interval_may_become_narrower_than_a_spread_of_few_degrees_lets_expect() {
+        let narrower = |degrees: f64, n: u64, most: u32| {
+            let foreseen = contrast(0.0, 0.05, degrees, n).foreseen(most, 0.01).unwrap();
+            foreseen.narrowest / foreseen.half
+        };
+        // Of 11 degrees 2 were seen; chi-square of 2 degrees is 4.605 at 90 %: (2 + 9 x 2 / 4.605) / 11.
+        assert!((narrower(2.0, 3, 12) - 0.733).abs() < 0.001, "{}", narrower(2.0, 3, 12));
+        assert!(narrower(58.0, 30, 40) > 0.97, "{}", narrower(58.0, 30, 40));
+        assert_eq!(narrower(4.0, 12, 12), 1.0);
+    }
+
     #[test]
     fn a_clear_lead_costs_nothing_and_a_close_one_what_its_error_is() {
         let loss = |estimate: f64| contrast(estimate, 0.05, 30.0, 3).expected_above(1.0).unwrap();
@@ -339,5 +392,26 @@ mod tests {
         // (2.24 + 0.84) standard errors of 8.7 % / sqrt(n), where the spread is known.
         assert!((7..=8).contains(&needed(2000.0)), "{}", needed(2000.0));
         assert!(needed(2.0) >= 12, "{}", needed(2.0));
+    }
+
+    /// Two one-sided tests, each with half of what is left of the chance where the truth lies in the middle.
+    #[test]
+    fn repetitions_are_those_whose_interval_lies_within_the_bounds_in_80_of_100() {
+        let bounds = (1.0 / 1.05, 1.05);
+        let needed = |estimate: f64, degrees: f64| {
+            contrast(estimate, 0.03 / 3.0_f64.sqrt(), degrees, 3).repetitions_within(bounds, 0.025)
+        };
+        // (2.24 + 1.28) errors of 3 % / sqrt(n) in 4.88 %: 4.7, and a little more for the degrees of freedom to come.
+        let known = needed(0.0, 2000.0).unwrap();
+        assert!((5..=6).contains(&known), "{known}");
+        // (2.24 + 0.84) of them in 2.88 %: 10.3.
+        let aside = needed(0.02, 2000.0).unwrap();
+        assert!((10..=12).contains(&aside), "{aside}");
+        assert_eq!(needed(-0.02, 2000.0), Some(aside));
+        assert!(needed(0.0, 2.0).unwrap() > 2 * known, "{:?}", needed(0.0, 2.0));
+        // Nearly at a bound more are asked for than anybody does; at it, and beyond it, no number is enough.
+        assert_eq!([0.046, 1.05_f64.ln(), 0.1].map(|estimate| needed(estimate, 2000.0)), [None; 3]);
+        // Equal samples show it at once.
+        assert_eq!(contrast(0.0, 0.0, 4.0, 3).repetitions_within(bounds, 0.025), Some(2));
     }
 }

@@ -276,3 +276,41 @@ fn two_repetitions_show_what_was_observed_and_test_nothing() {
     );
     assert!(answer.sentences[0].contains("2.00 times (1.90 to 2.10 observed)"), "{answer:#?}");
 }
+
+/// What more repetitions would show of two that cost what they bring: that they do, where their throughputs are apart;
+/// equal throughput where they are near.
+#[test]
+fn more_repetitions_are_said_to_decide_what_they_can() {
+    let headline = |factor: f64, cost: f64, break_even: bool, repetitions: Option<u32>| {
+        let outcome = AnswerOutcome::Between {
+            configurations: vec!["gp3".into(), "gp2".into()],
+            break_even,
+            alike: Vec::new(),
+            repetitions,
+        };
+        let mut analysis = with(DecidedBy::Value, outcome);
+        let verdict = if break_even { ValueVerdict::BreakEven } else { ValueVerdict::NotDecided };
+        step(&mut analysis, 0, "gp2", factor, cost, verdict);
+        analysis.value_of_money[0].repetitions_to_decide = repetitions.filter(|_| !break_even);
+        analysis.recommendation.would_decide = repetitions.map(|repetitions| WouldDecide { repetitions });
+        said(&analysis).headline()
+    };
+    let only = "; if that is the truth, more repetitions would only show that gp3 and gp2 pay for themselves alike.";
+    let (none, never) = ("; no affordable number of repetitions would decide.", "; more repetitions would not decide.");
+    let about = "; if that is the truth, about 9 repetitions of each cell would decide in 80 of 100 new runs (45 \
+                 minutes of trials each).";
+    for (factor, cost, break_even, repetitions, ends) in [
+        (1.4, 1.42, false, None, only),
+        // 6 % less for its money, beyond the margin; and the same throughput, which too many repetitions would show.
+        (1.4, 1.49, false, None, none),
+        (1.01, 1.02, false, None, none),
+        (1.01, 1.02, false, Some(9), about),
+        (1.01, 1.02, true, Some(9), about),
+        (1.01, 1.02, true, None, none),
+        (1.4, 1.42, true, None, never),
+    ] {
+        let headline = headline(factor, cost, break_even, repetitions);
+        assert!(headline.ends_with(ends), "{factor} for {cost}: {headline}");
+        assert_eq!(headline.contains("Not decided: gp3 and gp2 pay for themselves alike"), break_even, "{headline}");
+    }
+}
