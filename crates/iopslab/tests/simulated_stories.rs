@@ -439,6 +439,15 @@ fn an_objective_that_no_rate_meets_is_reported_with_the_latency_at_next_to_no_lo
     let because = because(&analysis);
     assert!(because.contains("no configuration meets p99 at most 0.200 ms"), "{because}");
     assert!(because.contains("misses it at any rate: at ") && because.contains("read p99 is "), "{because}");
+    assert_eq!(analysis["recommendation"]["not_considered"], Value::Array(Vec::new()), "probes judged both");
+}
+
+#[test]
+fn rates_without_a_price_are_compared_without_cost_and_say_so() {
+    let lab = Laboratory::new();
+    let run = simulate(&lab, "x", &CAPACITY.replace("price_usd_per_month = 100\n", ""));
+    let said = "it carries the most at p99 at most 20 ms, and prices are missing, so that cost does not count: ";
+    assert!(because(&json(&run.join("analysis.json"))).starts_with(said));
 }
 
 #[test]
@@ -449,13 +458,14 @@ fn against_a_demand_the_cheapest_that_carries_it_with_headroom_is_run() {
         let text = CAPACITY.replace("p99_ms = 20", &format!("p99_ms = 20\nthroughput = {demand}"));
         let analysis = json(&simulate(&lab, run, &text).join("analysis.json"));
         assert_eq!(analysis["recommendation"]["run"], run, "{}: {}", demand, because(&analysis));
-        let claim = format!("it is {what} that carries the demand with headroom");
+        let claim = format!("it is {what} that carries {demand}/s with 30 % headroom (");
         assert!(because(&analysis).contains(&claim), "{}", because(&analysis));
     }
     let text = CAPACITY.replace("p99_ms = 20", "p99_ms = 20\nthroughput = 5000");
     let analysis = json(&simulate(&lab, "none", &text).join("analysis.json"));
     assert_eq!(analysis["recommendation"]["run"], Value::Null);
-    assert!(because(&analysis).contains("no configuration carries the demand"), "{}", because(&analysis));
+    let none = "no configuration carries 5,000/s with 30 % headroom (7,143/s) at ";
+    assert!(because(&analysis).contains(none), "{}", because(&analysis));
 }
 
 /// Four CPUs do some 10,000 operations/s, and a client that takes 500 us for each sends 2,000.

@@ -2,6 +2,9 @@
 
 use analysis::{Analysis, Candidate, Meets, OverallCandidate};
 
+/// Behind a claim that prices do not decide, because no two configurations have one.
+pub const WITHOUT_PRICES: &str = ", and prices are missing, so that cost does not count";
+
 /// A configuration that was held against what is asked: its price, and whether it meets that.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged<'a> {
