@@ -253,7 +253,14 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
             value::of_money(plan, &cells, &hardware, &throughput, &p99),
-            free::Measured { plan, configurations: &configurations, cells: &cells, throughput: &throughput }.steps(),
+            free::Measured {
+                plan,
+                configurations: &configurations,
+                cells: &cells,
+                figures: &figures,
+                throughput: &throughput,
+            }
+            .steps(),
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
