@@ -114,6 +114,7 @@ pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
+pub use hardware::is_one_price;
 pub use host::{DatabaseHost, HostWindow};
 pub use latencies::Latencies;
 pub use latency::SeriesLatency;

@@ -20,15 +20,13 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let is_demand = !place.candidates.is_empty();
     let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
     let is_only = is_only(&judged, run);
+    let does = format!("carries {} at {}", demanded(analysis), bounds(analysis));
     let claim = match (is_demand, is_only || place.has_cheapest()) {
-        (true, true) => {
-            let what = match is_only {
-                true => the_only_one(analysis, &judged),
-                false => the_cheapest(analysis, ours.usd_per_month, &judged),
-            };
-            format!("{what} that carries {} at {}", demanded(analysis), bounds(analysis))
-        }
-        (true, false) => format!("it carries {} at {}", demanded(analysis), bounds(analysis)),
+        (true, true) => match is_only {
+            true => format!("{} that {does}", the_only_one(analysis, &judged)),
+            false => the_cheapest(analysis, run, &judged, &does),
+        },
+        (true, false) => format!("it {does}"),
         (false, _) => {
             let most = match place.outcome.any().is_empty() {
                 true => "it carries the most",
@@ -228,18 +226,14 @@ type Priced<'a> = (&'a Capacity, f64, f64);
 fn step(analysis: &Analysis, at: &str, from: Priced<'_>, to: Priced<'_>) -> String {
     let ((cheap, low_usd, low), (dear, high_usd, high)) = (from, to);
     let (usd, more) = (high_usd - low_usd, high - low);
-    // Apart by more than what is not known of them.
-    let is_above = |one: &Capacity, other: &Capacity| {
-        let most = other.utmost_ops_per_s(analysis.scale);
-        one.low_ops_per_s.zip(most).is_some_and(|(least, most)| least > most)
-    };
     let step = format!("From {} to {}{at}", cheap.configuration, dear.configuration);
     let money = match usd > 0.0 {
         true => format!("{} a month more", labels::usd(usd)),
         false => "for the same cost".to_owned(),
     };
-    if !is_above(dear, cheap) {
-        let shown = if is_above(cheap, dear) { "it carries less" } else { "it is not shown to carry more" };
+    if !dear.carries_more_than(cheap, analysis.scale) {
+        let is_less = cheap.carries_more_than(dear, analysis.scale);
+        let shown = if is_less { "it carries less" } else { "it is not shown to carry more" };
         return format!("{step}, {money}: {shown}.");
     }
     let gain = operations(analysis, &number(more));

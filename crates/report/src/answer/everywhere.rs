@@ -24,7 +24,7 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
     let bounds = bounds(analysis, true);
     let claim = match (is_only, by_money) {
         (true, _) => format!("{} that {bounds}", the_only_one(analysis, &judged)),
-        (false, true) => format!("{} that {bounds}", the_cheapest(analysis, ours.usd_per_month, &judged)),
+        (false, true) => the_cheapest(analysis, run, &judged, &bounds),
         (false, false) => format!("it {bounds}"),
     };
     let cost = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);
