@@ -193,9 +193,8 @@ const VARYING: f64 = 5.0;
 
 /// A figure of one trial, in any unit; `None` of what does not vary.
 fn of_trial(what: Spending, trial: &TrialMeasurement) -> Option<f64> {
-    let volumes = |pick: fn(&VolumeActivity) -> f64| {
-        trial.per_operation(trial.sum(|node| node.host.sum_of_volumes(pick)))
-    };
+    let volumes =
+        |pick: fn(&VolumeActivity) -> f64| trial.per_operation(trial.sum(|node| node.host.sum_of_volumes(pick)));
     match what {
         Spending::DeviceReads => volumes(|v| v.reads),
         Spending::DeviceReadBytes => volumes(|v| v.read_bytes),
@@ -210,9 +209,7 @@ fn of_trial(what: Spending, trial: &TrialMeasurement) -> Option<f64> {
 }
 
 /// Those of which both are known.
-fn known<const N: usize>(
-    all: [(Spending, Option<f64>, Option<f64>); N],
-) -> impl Iterator<Item = SpendingChange> {
+fn known<const N: usize>(all: [(Spending, Option<f64>, Option<f64>); N]) -> impl Iterator<Item = SpendingChange> {
     let both = |(what, before, after): (Spending, Option<f64>, Option<f64>)| {
         Some(SpendingChange { what, before: before?, after: after? })
     };

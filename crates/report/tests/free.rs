@@ -2,8 +2,8 @@
 
 use crate::page;
 use analysis::{
-    Analysis, BandwidthWeighting, Candidate, FreeStep, Meets, Need, NotTried, Replaced, Section, Setting, Settings, Spending,
-    SpendingChange, Status, Untried, Verdict,
+    Analysis, BandwidthWeighting, Candidate, FreeStep, Meets, Need, NotTried, Replaced, Section, Setting, Settings,
+    Spending, SpendingChange, Status, Untried, Verdict,
 };
 use report::{answer, markdown};
 

@@ -4,8 +4,8 @@ use experiment::LoadLevel;
 
 use super::{Answer, place};
 use crate::document::{
-    AnswerOutcome, Candidate, Capacity, CellAnalysis, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings, Range,
-    Verdict, Withheld, WorkloadAnswer, prices_decide,
+    AnswerOutcome, Candidate, Capacity, CellAnalysis, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings,
+    Range, Verdict, Withheld, WorkloadAnswer, prices_decide,
 };
 use crate::hardware::is_one_price;
 use crate::lists::grouped;
@@ -241,9 +241,8 @@ impl Answer<'_> {
         };
         let (ones, others) = (cells(one), cells(than));
         let ratios = ones.iter().flat_map(|i| others.iter().filter_map(move |j| self.throughput.ratio(*i, *j)));
-        let of = |name: &str| -> Vec<&Capacity> {
-            self.capacities.iter().filter(|c| c.configuration == name).collect()
-        };
+        let of =
+            |name: &str| -> Vec<&Capacity> { self.capacities.iter().filter(|c| c.configuration == name).collect() };
         let (scale, found) = (self.plan.scale(), (of(one), of(than)));
         let rates = found.0.iter().flat_map(|mine| found.1.iter().map(move |other| (mine, other)));
         let rates = rates.filter(|(mine, other)| mine.workload == other.workload).map(|(mine, other)| {

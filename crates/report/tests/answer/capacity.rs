@@ -87,14 +87,11 @@ fn rates_without_two_prices_say_that_cost_does_not_count() {
         repetitions: None,
     };
     let missing = ", and prices are missing, so that cost does not count";
-    for (outcome, claim) in [
-        (run("gp3"), "it carries the most at the objective"),
-        (between, "which carries more is not shown"),
-    ] {
-        let both = vec![
-            carries("gp2", None, (1950.0, 2350.0), 2500.0),
-            carries("gp3", Some(139.0), (3000.0, 3500.0), 4000.0),
-        ];
+    for (outcome, claim) in
+        [(run("gp3"), "it carries the most at the objective"), (between, "which carries more is not shown")]
+    {
+        let both =
+            vec![carries("gp2", None, (1950.0, 2350.0), 2500.0), carries("gp3", Some(139.0), (3000.0, 3500.0), 4000.0)];
         let mut analysis = found(outcome, both);
         analysis.recommendation.places[0].by_money = false;
         let headline = answer(&analysis).headline();

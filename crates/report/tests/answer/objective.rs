@@ -143,7 +143,8 @@ fn nothing_is_the_cheapest_of_all_where_another_might_cost_less() {
         said(&analysis).headline()
     };
     // Beside one of its price that might do, it is not.
-    let (cheapest, as_cheap) = ("it is the cheapest that keeps p99 at most 10 ms", "no other that keeps p99 at most 10 ms");
+    let (cheapest, as_cheap) =
+        ("it is the cheapest that keeps p99 at most 10 ms", "no other that keeps p99 at most 10 ms");
     for (usd_of_gp2, third, is_of_all, claim) in [
         // It was not measured there.
         (Some(749.0), None, false, cheapest),

@@ -1,7 +1,8 @@
 //! What is not decided, and why.
 
 use analysis::{
-    AnswerOutcome, Candidate, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict, Verdict, Withheld, WorkloadAnswer, WouldDecide,
+    AnswerOutcome, Candidate, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict, Verdict, Withheld,
+    WorkloadAnswer, WouldDecide,
 };
 use report::{answer, html, markdown};
 
