@@ -93,8 +93,8 @@ fn without_a_flush_nothing_is_known_of_what_becomes_of_a_byte() {
 /// Medians that differ in three digits were reported as what a step costs, whatever its trials spread by.
 #[test]
 fn what_varies_from_trial_to_trial_is_no_cost_of_a_step() {
-    let noise = [[0.08, 0.12, 0.10], [0.11, 0.09, 0.12]];
-    let half = [[0.120, 0.123, 0.120], [0.060, 0.060, 0.063]];
+    let noise = [[0.125, 0.130, 0.120], [0.100, 0.130, 0.140]];
+    let half = [[0.125, 0.130, 0.120], [0.0625, 0.065, 0.062]];
     for (reads, is_shown) in [(noise, false), (half, true)] {
         let step = step_of(reads, None, None);
         assert_eq!(step.throughput_ratio.verdict, Verdict::Faster);
