@@ -114,6 +114,7 @@ pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
+pub use hardware::is_one_price;
 pub use host::{DatabaseHost, HostWindow};
 pub use latencies::Latencies;
 pub use latency::SeriesLatency;
@@ -252,7 +253,14 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         Some(_) => (Vec::new(), Vec::new()),
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
-            free::Measured { plan, configurations: &configurations, cells: &cells, throughput: &throughput }.steps(),
+            free::Measured {
+                plan,
+                configurations: &configurations,
+                cells: &cells,
+                figures: &figures,
+                throughput: &throughput,
+            }
+            .steps(),
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);

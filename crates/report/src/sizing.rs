@@ -7,7 +7,9 @@ mod words;
 
 pub use next::{foretold, foretold_document, next, next_document};
 
-use ::sizing::{Demand, FleetComparison, LeftOut, NotCandidates, Note, Obstacle, Proposal, Remark, Sizing, Survive};
+use ::sizing::{
+    Demand, FleetComparison, LeftOut, NodesBecause, NotCandidates, Note, Obstacle, Proposal, Remark, Sizing, Survive,
+};
 use analysis::grouped;
 use serde_json::{Value, json};
 
@@ -153,7 +155,8 @@ fn headline(answer: &Sizing) -> Vec<String> {
                 "; what could not be judged is left out, as stands below".to_owned()
             });
             let (first, why) = best(one);
-            return vec![format!("{first}; nothing of the search is cheaper, in doubt or not{besides}{why}")];
+            let fewer = fewer(one);
+            return vec![format!("{first}; by the estimates nothing of the search is cheaper{fewer}{besides}{why}")];
         }
         Some(one) => {
             let less = one.usd_per_month - cheapest.usd_per_month;
@@ -174,6 +177,17 @@ fn headline(answer: &Sizing) -> Vec<String> {
         would_decide(cheapest, &answer.target)
     );
     vec![first, second]
+}
+
+/// That a smaller cluster may do of which the estimate says that it does not, by less than its error; else that those
+/// count which are in doubt.
+fn fewer(best: &Proposal) -> String {
+    match best.nodes_because {
+        NodesBecause::Full { fewer, within_error_percent: Some(_), .. } => {
+            format!(", but {} may do, as they lie within the error", counted(fewer, "node", "nodes"))
+        }
+        _ => ", in doubt or not".to_owned(),
+    }
 }
 
 /// Whether something is left out that might be cheaper, for all that is known.

@@ -48,7 +48,8 @@ fn a_configuration_of_the_run_that_is_cheaper_than_all_of_the_catalog_is_what_is
     let shown = lab.exits(0, &[&["size", run.as_str()], &target(&[])[..]].concat()).stdout;
     let flat = one_line(&shown);
     for part in [
-        "Best proven: r4.2xlarge+io1:1000GiB:12000+gp2:100GiB, 10 USD a month; nothing of the search is cheaper",
+        "Best proven: r4.2xlarge+io1:1000GiB:12000+gp2:100GiB, 10 USD a month; by the estimates nothing of \
+         the search is cheaper",
         "1. the machine and disks of r4-2xlarge-12000 in the evidence",
     ] {
         assert!(flat.contains(part), "{part}: {shown}");

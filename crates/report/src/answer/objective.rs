@@ -184,9 +184,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
                 false => format!("no other hardware gives as much throughput{money} {of} {bounds}"),
             }
         }
-        _ if place.has_cheapest() => {
-            format!("{} that {bounds}", the_cheapest(analysis, ours.usd_per_month, &judged))
-        }
+        _ if place.has_cheapest() => the_cheapest(analysis, run, &judged, &bounds),
         _ => format!("it {bounds}"),
     };
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);

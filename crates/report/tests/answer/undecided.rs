@@ -1,8 +1,8 @@
 //! What is not decided, and why.
 
 use analysis::{
-    AnswerOutcome, Candidate, Capacity, CapacityOutcome, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict,
-    Verdict, Withheld, WorkloadAnswer, WouldDecide,
+    AnswerOutcome, Candidate, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict, Verdict, Withheld,
+    WorkloadAnswer, WouldDecide,
 };
 use report::{answer, html, markdown};
 
@@ -68,39 +68,6 @@ fn what_a_model_carries_under_a_bound_is_not_the_most_that_full_scale_carries() 
     assert!(headline.contains("each may carry more than in the 1:16 model, up to its closed loop"), "{headline}");
     analysis.scale = 1.0;
     assert!(!said(&analysis).headline().contains("closed loop"));
-}
-
-/// What the cheaper one carries at full scale nobody knows: its closed loop does as much as the other carries.
-#[test]
-fn a_step_of_rates_in_a_model_is_held_against_the_closed_loop() {
-    let said_of = |scale: f64, closed_loop: f64| {
-        let mut analysis = with(DecidedBy::Capacity, AnswerOutcome::Nothing);
-        analysis.scale = scale;
-        let of = |name: &str, usd: f64, rate: f64, closed_loop: f64| Capacity {
-            configuration: name.to_owned(),
-            workload: "read-heavy".to_owned(),
-            usd_per_month: Some(usd),
-            outcome: CapacityOutcome::Found,
-            ops_per_s: Some(rate),
-            low_ops_per_s: Some(rate),
-            high_ops_per_s: Some(rate),
-            missed: None,
-            limit: None,
-            closed_loop_ops_per_s: Some(closed_loop),
-            probes: 5,
-            probe_s: 50.0,
-            levels: Vec::new(),
-        };
-        analysis.capacities = vec![of("gp2", 500.0, 1000.0, closed_loop), of("gp3", 750.0, 2000.0, 3000.0)];
-        let all = report::answer(&analysis).sentences;
-        all.into_iter().find(|s| s.starts_with("From gp2 to gp3")).unwrap()
-    };
-    let shown = "From gp2 to gp3: 1,000 operations/s more for $250.00 a month more, $0.25 each.";
-    // What a model did, times its scale, is no measurement of full scale.
-    let of_model = shown.replace("operations/s more", "operations/s at full scale (estimated) more");
-    assert_eq!([said_of(1.0, 2500.0), said_of(16.0, 1500.0)], [shown, &*of_model]);
-    let open = said_of(16.0, 2500.0);
-    assert_eq!(open, "From gp2 to gp3, $250.00 a month more: it is not shown to carry more.");
 }
 
 /// Of those between which the choice is, the one that is shown to carry the demand is not among what is open.
