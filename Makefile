@@ -5,6 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # Crates that are pure: those with the ban of files, network, processes and clocks.
 PURE := $(patsubst crates/%/clippy.toml,%,$(wildcard crates/*/clippy.toml))
+# A runner's service may have none.
+export HOME ?= $(shell getent passwd "$$(id -u)" | cut -d: -f6)
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 export PATH := $(HOME)/.cargo/bin:$(PATH):/sbin:/usr/sbin
 
 .PHONY: help setup build demo check test test-all test-scales test-kills test-mutants test-vm truth lint fuzz bench bench-scale bench-volumes dist
@@ -20,8 +23,8 @@ build: setup    ## build the binary: soon rather than optimised everywhere (make
 	cargo build --profile quick --locked -p iopslab
 
 demo: build     ## run examples/quickstart.toml on emulated volumes of this machine
-	@echo "==> target/quick/iopslab run examples/quickstart.toml"
-	target/quick/iopslab run examples/quickstart.toml
+	@echo "==> $(TARGET)/quick/iopslab run examples/quickstart.toml"
+	$(TARGET)/quick/iopslab run examples/quickstart.toml
 
 check:          ## format, pure crates, the house, docs and refusals: minutes, no root, no Java
 	cargo fmt --all -- --check

@@ -1,5 +1,5 @@
 // A full query log, written by Cassandra's own logger without a server: requests of every shape that it can have, in two files
-// (the first is ended, as at the end of an hour). Made to be read by iopslab's reader: crates/database/tests/full_query_log.rs.
+// (the first is ended, as at the end of an hour). Made to be read by iopslab's reader: crates/query_log/tests/full_query_log.rs.
 // java ... FullQueryLog.java DIRECTORY
 
 import io.netty.buffer.ByteBuf;

@@ -17,6 +17,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$(dirname "$0")" log -1 --forma
 export SOURCE_DATE_EPOCH
 maintainer='iopslab developers <iopslab@localhost>'
 
+# dpkg-deb refuses a package that others may not read.
+umask 022
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 doc=usr/share/doc/iopslab

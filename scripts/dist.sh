@@ -15,6 +15,9 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 export CC_aarch64_unknown_linux_musl=${CC_aarch64_unknown_linux_musl:-aarch64-linux-gnu-gcc}
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER:-$CC_aarch64_unknown_linux_musl}
 
+# A clone of somebody else's, or none, has no time to tell: then it has to be stated.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH
 rm -rf dist && mkdir -p dist
 for target in $targets; do
   if command -v rustup >/dev/null && ! rustup target list --installed | grep -qx "$target"; then
@@ -23,7 +26,7 @@ for target in $targets; do
   echo "==> building for $target"
   RUSTFLAGS="-C target-feature=+crt-static" \
     cargo build --profile dist --locked -p iopslab --features aws,tls --target "$target"
-  binary=target/$target/dist/iopslab
+  binary=${CARGO_TARGET_DIR:-target}/$target/dist/iopslab
   if command -v readelf >/dev/null && readelf -d "$binary" 2>/dev/null | grep -q NEEDED; then
     echo "error: $binary needs shared libraries" >&2
     exit 1
@@ -36,7 +39,7 @@ done
 
 # Man pages and completions come from a binary that runs here.
 for target in $targets; do
-  binary=target/$target/dist/iopslab
+  binary=${CARGO_TARGET_DIR:-target}/$target/dist/iopslab
   if "$binary" --version >/dev/null 2>&1; then runs=$binary; break; fi
 done
 for target in $targets; do
@@ -59,7 +62,7 @@ for target in $targets; do
     echo "note: no binary of $targets runs here: no man pages and completions" >&2
   fi
   # The same input gives the same bytes.
-  tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C dist -cf - "$name" |
+  tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --mode='u=rwX,go=rX' -C dist -cf - "$name" |
     gzip -n9 >"dist/$name.tar.gz"
   rm -rf "dist/$name"
 done

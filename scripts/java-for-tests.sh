@@ -9,8 +9,12 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/iopslab
 [ "$(id -u)" != 0 ] || cache=/var/cache/iopslab
 home=${IOPSLAB_CACHE:-$cache}/java-for-tests
 [ "$real" != "$home/bin/java" ] || { echo "$home"; exit; }
+# Databases run it as another user, and other tests may run it meanwhile: it is whole or not there.
+umask 022
 mkdir -p "$home/bin"
+new=$(mktemp "$home/bin/java.XXXXXX")
 # shellcheck disable=SC2016
-printf '#!/bin/sh\nexec %q -XX:TieredStopAtLevel=1 "$@"\n' "$(readlink -f "$real")" >"$home/bin/java"
-chmod +x "$home/bin/java"
+printf '#!/bin/sh\nexec %q -XX:TieredStopAtLevel=1 "$@"\n' "$(readlink -f "$real")" >"$new"
+chmod 755 "$new"
+mv "$new" "$home/bin/java"
 echo "$home"

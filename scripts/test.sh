@@ -5,17 +5,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
+# Databases run as another user, who passes through what tests make.
+umask 022
 
 JAVA_HOME=$(scripts/java-for-tests.sh)
 export JAVA_HOME
 tests=(--workspace --features "iopslab/aws,iopslab/tls" --locked)
-# Compiles tests; a line for each of their programs: its package's directory, and its path.
+# Compiles tests; a line for each of their programs: its package's directory, a tab, and its path. Either may have spaces.
 programs() {
   cargo test "${tests[@]}" "$@" --no-run --message-format=json-render-diagnostics |
-    sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true.*"executable":"([^"]*)".*/\1 \2/p'
+    sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true.*"executable":"([^"]*)".*/\1\t\2/p'
 }
 
-target=$(realpath "${CARGO_TARGET_DIR:-target}")
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 jobs=()
 # With a process group of its own: it is ended as a whole when this script is.
 beside() {
@@ -31,11 +33,23 @@ status=0
 # else has ended, and what that says counts. A program that names no test (it crashed, or was killed) has failed.
 again=$target/again.txt
 mkdir -p "$target"
+# Root's work directories are refused where somebody else could change them, and databases run as another user, who has to get there.
+part=$target
+while [ "$(id -u)" = 0 ]; do
+  read -r owner mode < <(stat -c '%u %a' "$part")
+  if [ "$owner" != 0 ] || ! ((0$mode & 1)) || { ((0$mode & 022)) && ! ((0$mode & 01000)); }; then
+    echo "error: tests of root have work directories below $target, and others own $part, write there, or cannot pass ($owner, $mode)" >&2
+    echo " help: name another directory, such as CARGO_TARGET_DIR=/var/lib/iopslab-tests" >&2
+    exit 1
+  fi
+  [ "$part" != / ] || break
+  part=$(dirname "$part")
+done
 : >"$again"
 run_again() {
   local names
   names=$(sed -nE 's/^test (\S+)( - should panic)? \.\.\. FAILED$/\1/p' "$3")
-  [ -n "$names" ] && awk -v of="$1 $2" '{ print of, $0 }' <<<"$names" >>"$again"
+  [ -n "$names" ] && awk -v of="$1"$'\t'"$2" '{ print of "\t" $0 }' <<<"$names" >>"$again"
 }
 run() {
   local directory=$1 log
@@ -59,7 +73,7 @@ set -m
 } >"$target/machine.txt" &
 set +m
 jobs+=($!)
-while read -r directory program; do run "$directory" "$program"; done <<<"$engine"
+while IFS=$'\t' read -r directory program; do run "$directory" "$program"; done <<<"$engine"
 wait "${jobs[0]}"
 jobs=()
 echo "==> after $SECONDS s: stories with a real database run beside the other tests; their output: $target/stories.log"
@@ -67,7 +81,7 @@ stories=$(<"$target/machine.txt")
 # They are the longest way: what they want of the CPUs they get before the compiler. The kernel may weigh sessions before the processes in them.
 # shellcheck disable=SC2016
 beside "$target/stories.log" bash -c '{ echo -10 >/proc/self/autogroup; } 2>/dev/null || true; exec nice -n -10 "$@"' stories \
-  env --chdir="${stories% *}" "${stories#* }" real::
+  env --chdir="${stories%$'\t'*}" "${stories#*$'\t'}" real::
 # Without examples, most of which are benchmarks (clippy checks them all), but the one that tests start.
 all=$(programs --tests)
 cargo build "${tests[@]}" --example simulated_agent
@@ -77,7 +91,7 @@ cargo build "${tests[@]}" --example simulated_agent
 # more than it computes, and has networks of its own.
 queue=$target/queue.txt
 grep -vxF "$engine" <<<"$all" | grep -vxF "$stories" >"$queue"
-take() { { flock 9 && read -r directory program <"$queue" && sed -i 1d "$queue"; } 9>"$queue.lock"; }
+take() { { flock 9 && IFS=$'\t' read -r directory program <"$queue" && sed -i 1d "$queue"; } 9>"$queue.lock"; }
 take_all() { while take; do run "$directory" "$program" --skip real::; done; }
 lives() { kill -0 "$1" 2>/dev/null; }
 first=${jobs[0]} last=${jobs[-1]}
@@ -89,7 +103,7 @@ set -m
 } >"$target/second.log" 2>&1 </dev/null &
 jobs+=($!)
 {
-  run "${stories% *}" "${stories#* }" --skip real::
+  run "${stories%$'\t'*}" "${stories#*$'\t'}" --skip real::
   while lives "$first"; do sleep 1; done
   take_all
   exit "$status"
@@ -100,7 +114,7 @@ take_all
 # Examples in comments of documentation. rustdoc takes seconds for each crate to find none: it is asked where there is one.
 fences() { grep -rhE "^ *//[/!] *\`\`\`$1" crates/*/src | wc -l; }
 [ "$(fences '')" = $((2 * $(fences '(text|toml)'))) ] || cargo test "${tests[@]}" --doc || status=$?
-wait "$first" || run_again "${stories% *}" "${stories#* }" "$target/stories.log" || status=$?
+wait "$first" || run_again "${stories%$'\t'*}" "${stories#*$'\t'}" "$target/stories.log" || status=$?
 for job in "${jobs[@]:1}"; do wait "$job" || status=$?; done
 jobs=()
 # A lock or a disk that fails ends the taking as an empty queue does.
@@ -108,9 +122,9 @@ jobs=()
 cat "$target/stories.log" "$target/second.log" "$target/third.log"
 [ $# = 0 ] || cat "$target/beside.log"
 if [ -s "$again" ]; then
-  echo "==> these failed beside others, and are run once more, alone:" && cut -d ' ' -f 3 "$again"
+  echo "==> these failed beside others, and are run once more, alone:" && cut -f 3 "$again"
   [ "$(wc -l <"$again")" -le 5 ] || { status=1 && echo "==> too many for chance"; }
-  while read -r directory program name; do
+  while IFS=$'\t' read -r directory program name; do
     (cd "$directory" && exec "$program" --exact "$name" </dev/null) || { status=1 && echo "==> failed twice: $name"; }
   done <"$again"
 fi

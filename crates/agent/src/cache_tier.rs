@@ -240,14 +240,20 @@ mod tests {
         CacheTierSetup { nodes: 2, cpus: 0.5, network_bytes_per_s: None, memory_bytes: 8 << 20, ttl_s: None, policy }
     }
 
+    /// First address of a network that no other test of this machine has, of another run of all tests neither.
+    fn own_network(number: u8) -> Ipv4Addr {
+        Ipv4Addr::new(127, 1 + (std::process::id() % 250) as u8, number, 1)
+    }
+
     #[test]
     fn a_machine_of_a_cache_has_one_node_and_needs_no_cgroup_where_nothing_is_limited() {
         let directory = tempfile::tempdir().unwrap();
         let work = WorkDirectory::lock(directory.path()).unwrap();
         let host = Host::open(work, None, "alone".to_owned(), Outbox::new(Arc::default())).unwrap();
-        let mut cache = CacheTier::start_alone(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 243, 1), false).unwrap();
-        let at = "127.0.243.1:11211";
-        assert_eq!(cache.addresses(), [at]);
+        let mut cache = CacheTier::start_alone(&host, &of_two_nodes(), own_network(243), false).unwrap();
+        let at = format!("{}:11211", own_network(243));
+        assert_eq!(cache.addresses(), [at.as_str()]);
+        let at = at.as_str();
         let (first, _) = cache.watched();
         assert!(first.is_some());
         assert_eq!(asked(at, "set a 0 0 1\r\nx\r\n").unwrap(), "STORED\r\n");
@@ -272,7 +278,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let work = WorkDirectory::lock(directory.path()).unwrap();
         let host = Host::open(work, None, "killed".to_owned(), Outbox::new(Arc::default())).unwrap();
-        let mut tier = CacheTier::start(&host, &of_two_nodes(), Ipv4Addr::new(127, 0, 242, 1), 1.0).unwrap();
+        let mut tier = CacheTier::start(&host, &of_two_nodes(), own_network(242), 1.0).unwrap();
         tier.hold().unwrap();
         let addresses = tier.addresses();
         for at in &addresses {
@@ -291,7 +297,7 @@ mod tests {
         assert_eq!(asked(&addresses[1], "get a\r\n").unwrap(), "END\r\n", "it is empty");
         // One that ends by itself is lost, and no fault makes that a plan.
         tier.nodes[0].cgroup.as_ref().unwrap().kill_all().unwrap();
-        let lost = (0..100).find_map(|_| {
+        let lost = (0..2_000).find_map(|_| {
             std::thread::sleep(Duration::from_millis(10));
             tier.lost()
         });

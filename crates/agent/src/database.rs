@@ -387,7 +387,7 @@ impl Opened {
         let has_caches = self.database.is_first() && self.machine_use.is_none();
         if let Some(caches) = setup.cache_tier.as_ref().filter(|_| has_caches) {
             let beside = self.database.address();
-            trial.put_in_front(CacheTier::start(&self.host, caches, beside, database_cpus)?);
+            trial.caches = Some(CacheTier::start(&self.host, caches, beside, database_cpus)?);
         }
         let started = trial.start(&self.host, &self.database, volumes, how)?;
         Ok(Reply::Started(Box::new(started)))

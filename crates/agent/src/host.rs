@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use database::{Account, Temporary};
+use evidence::SnapshotFacts;
 use experiment::MachineStorage;
 use storage::{Disk, Ledger, LedgerItem, Measuring, Problem, StorageError, WorkDirectory};
-use wire::{MachineUse, RequestError, Result, SnapshotFacts, UnderTest};
+use wire::{MachineUse, RequestError, Result, UnderTest};
 
 use super::backing::is_limited;
 use super::logs::KeptLog;

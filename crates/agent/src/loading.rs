@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use database::{DATABASE_LOG, Directories, NodePlan, Replication, RunningNode, TableSnapshot, loader};
+use evidence::SnapshotFacts;
 use experiment::{CountedRows, DataSetFiles, StatementSample};
-use wire::{RequestError, Result, SnapshotFacts};
+use wire::{RequestError, Result};
 
 use super::host::Host;
 use super::product::BACKLOG_FILES;

@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evidence::Initialised;
+use evidence::{Initialised, SnapshotFacts};
 use experiment::MachineStorage;
 use process::paths::keep_json;
-use wire::{MachineUse, RequestError, Result, SnapshotFacts};
+use wire::{MachineUse, RequestError, Result};
 
 use super::backing::BELOW;
 use super::host::{Host, MANIFEST, MANIFEST_MOST_BYTES, SNAPSHOTS};

@@ -127,7 +127,7 @@ mod tests {
         // The late answer, and one in time.
         answer.send(1.0).unwrap();
         answer.send(2.0).unwrap();
-        let next = (0..100).find_map(|_| {
+        let next = (0..2_000).find_map(|_| {
             std::thread::sleep(Duration::from_millis(10));
             noted()
         });

@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use datasets::{Layout, PART_BYTES, PartsLocation, StoreError};
-use evidence::KeptDataSet;
+use evidence::{KeptDataSet, SnapshotFacts};
 use experiment::DataSetFiles;
-use wire::{Reply, RequestError, Result, SnapshotFacts, Transfer};
+use wire::{Reply, RequestError, Result, Transfer};
 
 use super::host::Host;
 use super::loading::data_of;
@@ -53,21 +53,15 @@ pub(super) fn restore(
         Pace::new(&host.outbox, format!("restoring the data set from {}", place.name()), kept.archive_bytes());
     let restored = datasets::restore(&kept.parts, &place, &data, &mut |done| pace.goes_on(done));
     let restored = match restored {
-        Ok(bytes) if bytes == kept.bytes => Ok(bytes),
+        Ok(bytes) if bytes == kept.snapshot.bytes => Ok(bytes),
         Ok(bytes) => Err(StoreError::Damaged(format!(
             "{}: its files have {bytes} bytes, and had {} when it was kept",
             place.name(),
-            kept.bytes
+            kept.snapshot.bytes
         ))),
         Err(error) => Err(error),
     };
-    let facts = SnapshotFacts {
-        key,
-        records: kept.records,
-        loading: kept.loading.clone(),
-        table_bytes: kept.table_bytes,
-        bytes: kept.bytes,
-    };
+    let facts = SnapshotFacts { key, ..kept.snapshot.clone() };
     let reply = match restored {
         Ok(_) => host.keep_snapshot(&data, &facts).map(|()| Reply::Snapshot(facts)),
         Err(StoreError::Damaged(why)) => Ok(Reply::StoreProblem(why)),
@@ -104,11 +98,7 @@ pub(super) fn keep(
     };
     let kept = KeptDataSet {
         format_version: KeptDataSet::VERSION,
-        key: facts.key,
-        records: facts.records,
-        loading: facts.loading,
-        table_bytes: facts.table_bytes,
-        bytes: facts.bytes,
+        snapshot: facts,
         made_by: run,
         made_at: jiff::Timestamp::now().to_string(),
         parts,

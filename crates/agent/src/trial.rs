@@ -34,8 +34,8 @@ use super::warming::{self, Reads, SettledCache};
 pub(super) struct Trial {
     setup: Setup,
     fork: Fork,
-    /// The caches in front of the database, where this host has them.
-    caches: Option<CacheTier>,
+    /// The caches in front of the database, where this host has them: the client asks these first.
+    pub caches: Option<CacheTier>,
     /// Whether the node brings files into shape by itself: one with a backlog does not before measurement begins.
     maintains_itself: bool,
     monitor: Option<Monitor>,
@@ -77,11 +77,6 @@ impl Trial {
             began_unix_ms,
             clock,
         })
-    }
-
-    /// The client asks these before it asks the database.
-    pub fn put_in_front(&mut self, caches: CacheTier) {
-        self.caches = Some(caches);
     }
 
     /// What its configuration became.

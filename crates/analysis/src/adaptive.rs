@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use experiment::{Adaptive, Aim, LoadLevel, NextBlock, Plan, PlannedTrial, Resting, RestsBecause};
-use stats::REPETITIONS_MIN;
+use stats::{Foreseen, REPETITIONS_MIN};
 
 use crate::comparisons::{Comparisons, is_open};
 use crate::document::{
@@ -222,7 +222,7 @@ impl Seen<'_> {
             AnswerOutcome::Between { break_even: true, configurations, .. }
                 if configurations.contains(&own.configuration) =>
             {
-                Some(RestsBecause::Alike)
+                (!self.may_be_equal(place, configurations)).then_some(RestsBecause::Alike)
             }
             AnswerOutcome::Between { configurations, .. } => self.rests_between(cell, place, configurations),
             AnswerOutcome::Unlike { best } => {
@@ -392,15 +392,40 @@ impl Seen<'_> {
 
     /// Whether the most blocks may show a cell to be a better choice than another, or to be as fast.
     fn may_win(&self, place: &WorkloadAnswer, one: usize, other: usize) -> bool {
-        let tested = self.throughput.tested(one, other, self.last_share);
-        let foreseen = tested.and_then(|(contrast, level)| contrast.foreseen(self.blocks_max, level));
-        let Some(foreseen) = foreseen else { return true };
+        let Some(foreseen) = self.foreseen(one, other) else { return true };
         let bound = self.throughput.bound(one, other).map(|bound| bound.is);
         let carries = !matches!(bound, Some(BoundIs::AtMost | BoundIs::Nothing));
         let may_be_better = carries && foreseen.high + self.factor(place, one, other).ln() > foreseen.half;
+        may_be_better || self.may_be_same(one, other)
+    }
+
+    /// Whether the most blocks may show that a cell is as fast as another.
+    fn may_be_same(&self, one: usize, other: usize) -> bool {
+        let Some(foreseen) = self.foreseen(one, other) else { return true };
         let apart = foreseen.low.max(-foreseen.high).max(0.0);
-        let may_be_same = bound.is_none() && apart + foreseen.half <= (1.0 + self.plan.decision.margin).ln();
-        may_be_better || may_be_same
+        let is_within = apart + foreseen.narrowest <= (1.0 + self.plan.decision.margin).ln();
+        is_within && self.throughput.bound(one, other).is_none()
+    }
+
+    /// Whether more blocks may show that all of these that pay for themselves alike give the same throughput, which
+    /// decides for the cheapest of them.
+    fn may_be_equal(&self, place: &WorkloadAnswer, alike: &[String]) -> bool {
+        let mut cells = self.cells_at(place);
+        cells.retain(|i| alike.contains(&self.analysis.cells[*i].configuration));
+        let most = 1.0 + self.plan.decision.margin;
+        let is_left_open = |one: usize, other: usize| {
+            let ratio = self.throughput.ratio(one, other);
+            ratio.is_none_or(|r| r.bound.is_none() && r.low <= most && r.high >= 1.0 / most)
+        };
+        let may_be = |one: usize, other: usize| self.is_last || self.may_be_same(one, other);
+        let mut pairs = cells.iter().enumerate().flat_map(|(at, one)| cells[at + 1..].iter().map(move |i| (*one, *i)));
+        pairs.all(|(one, other)| is_left_open(one, other) && may_be(one, other))
+    }
+
+    /// One cell over another with the most blocks; `None` where nothing is tested.
+    fn foreseen(&self, one: usize, other: usize) -> Option<Foreseen> {
+        let (contrast, level) = self.throughput.tested(one, other, self.last_share)?;
+        contrast.foreseen(self.blocks_max, level)
     }
 
     /// USD a month that are expected to be lost at the most by running what leads now, in the place that is worst, of

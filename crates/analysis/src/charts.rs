@@ -5,6 +5,7 @@
 //! points a trial.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use evidence::OperationKind;
 
@@ -40,7 +41,7 @@ pub struct TrialCharts {
     /// What the database did in the background in the measured seconds; empty where it does not say.
     pub background: Vec<Background>,
     /// What there is to draw; a panel without data is left out.
-    pub panels: Vec<Panel>,
+    pub panels: Arc<[Panel]>,
 }
 
 /// Latency by percentile of one operation kind in one cell.
@@ -98,6 +99,6 @@ fn of_trial(trial: &TrialMeasurement) -> TrialCharts {
             .map(|p| (p.phase.from_s, p.phase.to_s))
             .collect(),
         background: trial.background.clone(),
-        panels: trial.panels.clone(),
+        panels: Arc::clone(&trial.panels),
     }
 }

@@ -297,22 +297,38 @@ impl Comparisons {
     }
 
     /// Repetitions of each cell that would refute "the ratio of `a` to `b` is `ratio`", if what was seen is the truth;
-    /// `None` where this machine leaves it open, whatever is repeated.
+    /// `None` where this machine leaves it open, whatever is repeated, and where what was seen is that ratio within the
+    /// margin: more repetitions then show that it is.
     pub fn repetitions_to_refute(&self, a: usize, b: usize, ratio: f64) -> Option<u32> {
         let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
         let contrast = pair.contrast.as_ref()?;
         let estimate = if a > b { -contrast.estimate } else { contrast.estimate };
         let is_more = estimate > ratio.ln();
-        let is_open = match self.bound(a, b).map(|bound| bound.is) {
+        let bound = self.bound(a, b).map(|bound| bound.is);
+        let is_open = match bound {
             None => false,
             Some(BoundIs::AtLeast) => !is_more,
             Some(BoundIs::AtMost) => is_more,
             Some(BoundIs::Nothing) => true,
         };
+        // Without one of its ends no interval lies within the margin.
+        let margin = if bound.is_none() { (1.0 + self.margin).ln() } else { 0.0 };
         let (least, most) = self.shift(a, b);
-        let is_open = is_open || (estimate + least.ln()..=estimate + most.ln()).contains(&ratio.ln());
+        let near = estimate + least.ln() - margin..=estimate + most.ln() + margin;
+        let is_open = is_open || near.contains(&ratio.ln());
         let ratio = if a > b { 1.0 / ratio } else { ratio };
         contrast.repetitions_to_refute(ratio, pair.level).filter(|_| !is_open)
+    }
+
+    /// Repetitions of each cell that would show `a` and `b` to be the same, if what was seen is the truth; `None` where
+    /// it is not the same, where no affordable number would, and where this machine leaves it open.
+    pub fn repetitions_to_equate(&self, a: usize, b: usize) -> Option<u32> {
+        let pair = self.pairs.get(&(a.min(b), a.max(b)))?;
+        let contrast = pair.contrast.as_ref().filter(|_| self.bound(a, b).is_none())?;
+        // The interval has to lie within the margin as measured, and with either shift.
+        let (least, most) = self.shift(a.min(b), a.max(b));
+        let within = (1.0 / (1.0 + self.margin) / least.min(1.0), (1.0 + self.margin) / most.max(1.0));
+        contrast.repetitions_within(within, pair.level)
     }
 
     /// Cell `a` over cell `b` with the level at which a look with this share would judge them; `None` where nothing can

@@ -96,67 +96,18 @@ fn collect(value: &Value, found: &mut BTreeMap<String, f64>) {
 mod tests {
     use super::*;
     use crate::rules::burst::{BurstOnly, CreditsSpent};
-    use crate::rules::data_set_smaller::DataSetSmaller;
-    use crate::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
-    use crate::rules::volume_above_instance::VolumeAboveInstance;
-    use crate::{Dimension, HostFact, HostId, VolumeRole};
+    use crate::{Dimension, HostId, VolumeRole};
 
-    fn findings() -> [Finding; 4] {
-        let scope = || Scope::trial("a.w.c1", 1);
+    #[test]
+    fn numbers_are_found_wherever_they_stand() {
         let burst = BurstOnly {
             volume: VolumeRole::Data,
             unit: Dimension::Requests,
             spent: Some(CreditsSpent { credits_start: 5.0, credits_end: 4.0 }),
             lasts: None,
         };
-        let smaller = DataSetSmaller::Others {
-            bytes_on_disk: 1e6,
-            median_bytes_of_the_run: 2e6,
-            less_by_share: 0.5,
-            threshold: 0.05,
-        };
-        let above = VolumeAboveInstance::Bytes { bought_bytes_per_s: 2e6, reachable_bytes_per_s: 1e6 };
-        let hosts = UnequalHosts {
-            hosts: 2,
-            differences: vec![
-                HostDifference {
-                    fact: HostFact::Kernel,
-                    how: DifferenceKind::Words(vec![("6.1".into(), vec![HostId::database(0)])]),
-                },
-                HostDifference {
-                    fact: HostFact::Cpus,
-                    how: DifferenceKind::Amount {
-                        most_of: HostId::database(0),
-                        most: 8.0,
-                        least_of: HostId::database(1),
-                        least: 4.0,
-                    },
-                },
-            ],
-        };
-        [
-            Finding { nodes: Some(SeenOn::some(vec![HostId::database(1)], 3)), ..Finding::new(scope(), burst) },
-            Finding::new(scope(), smaller),
-            Finding::new(scope(), above),
-            Finding::new(scope(), hosts),
-        ]
-    }
-
-    #[test]
-    fn a_finding_reads_back_as_it_was_written() {
-        for finding in findings() {
-            let text = serde_json::to_string(&finding).unwrap();
-            assert_eq!(serde_json::from_str::<Finding>(&text).unwrap(), finding, "{text}");
-        }
-        let value = serde_json::to_value(&findings()[0]).unwrap();
-        assert_eq!(value["rule"], "burst_only");
-        assert_eq!(value["figures"]["volume"], "data");
-        assert_eq!(value["nodes"], serde_json::json!({ "names": ["database-2"], "of": 3 }));
-    }
-
-    #[test]
-    fn numbers_are_found_wherever_they_stand() {
-        let found = findings()[0].numbers();
+        let nodes = Some(SeenOn::some(vec![HostId::database(1)], 3));
+        let found = Finding { nodes, ..Finding::new(Scope::trial("a.w.c1", 1), burst) }.numbers();
         let reported: Vec<(&str, f64)> = found.iter().map(|(name, n)| (name.as_str(), *n)).collect();
         assert_eq!(reported, [("credits_end", 4.0), ("credits_start", 5.0), ("nodes", 3.0)]);
     }

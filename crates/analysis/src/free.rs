@@ -4,12 +4,18 @@
 //! Settings cost nothing, so that a configuration and its variants have one price. Verdicts are those of the
 //! comparisons that every other sentence is read from.
 
+use std::collections::BTreeMap;
+
 use experiment::{BacklogFiles, LoadLevel, Plan};
 use reported::cassandra::{CHUNK_OFFSET_BYTES, COMPACTED_BYTES_PER_OPERATION, FLUSHED_BYTES_PER_OPERATION};
+use stats::{Layout, Samples, Series};
 
-use crate::comparisons::{Comparisons, is_open, places};
+use crate::activity::VolumeActivity;
+use crate::comparisons::{Comparisons, is_open, places, verdict};
 use crate::document::{CellAnalysis, ConfigurationFacts, FreeStep, Need, Replaced, Spending, SpendingChange, Verdict};
+use crate::figures::Figures;
 use crate::hardware::is_one_price;
+use crate::measurement::TrialMeasurement;
 use crate::needs::needs;
 use crate::value::{Priced, kept_its_writes, priced};
 
@@ -20,6 +26,8 @@ pub struct Measured<'a> {
     /// The configurations as they were built.
     pub configurations: &'a [ConfigurationFacts],
     pub cells: &'a [CellAnalysis],
+    /// Their valid trials.
+    pub figures: &'a Figures<'a>,
     pub throughput: &'a Comparisons,
 }
 
@@ -105,7 +113,7 @@ impl Measured<'_> {
             from: name(from),
             to: name(to),
             tried: tried.into_iter().map(name).collect(),
-            per_operation: spent(before, after),
+            per_operation: self.spent(before, after),
             elsewhere: self.elsewhere(before, after),
             needs: self.needs(before, after),
             replaces: replaced.collect(),
@@ -131,31 +139,79 @@ impl Measured<'_> {
             let compacted = cell.database.get(&COMPACTED_BYTES_PER_OPERATION)?;
             stats::ratio(flushed + compacted, payload?)
         };
-        known([
+        let all = known([
             (Spending::DiskBytes, from.bytes_on_disk, to.bytes_on_disk),
             (Spending::ChunkOffsetBytes, from.database.get(&CHUNK_OFFSET_BYTES), to.database.get(&CHUNK_OFFSET_BYTES)),
             (Spending::WriteAmplification, amplification(from), amplification(to)),
-        ])
+        ]);
+        all.filter(|of| of.what != Spending::WriteAmplification || self.differ(of.what, from, to)).collect()
+    }
+
+    fn spent(&self, from: &CellAnalysis, to: &CellAnalysis) -> Vec<SpendingChange> {
+        let cpu_us = |cell: &CellAnalysis| {
+            let throughput = cell.throughput_ops_per_s.as_ref()?.median;
+            Some(stats::ratio(cell.database_cpus_used?, throughput)? * 1e6)
+        };
+        let all = known([
+            (Spending::DeviceReads, from.device_reads_per_operation, to.device_reads_per_operation),
+            (Spending::DeviceReadBytes, from.device_read_bytes_per_operation, to.device_read_bytes_per_operation),
+            (Spending::DeviceWriteBytes, from.device_write_bytes_per_operation, to.device_write_bytes_per_operation),
+            (Spending::DatabaseCpuUs, cpu_us(from), cpu_us(to)),
+        ]);
+        all.filter(|of| self.differ(of.what, from, to)).collect()
+    }
+
+    /// Whether what varies from trial to trial is shown to differ between two cells, and not to be the same within the
+    /// margin.
+    fn differ(&self, what: Spending, from: &CellAnalysis, to: &CellAnalysis) -> bool {
+        let series = |(column, cell): (usize, &CellAnalysis)| {
+            let trials = self.figures.trials(&cell.id).iter();
+            let figures = trials.filter_map(|t| Some((t.record.block, of_trial(what, t)?)));
+            let by_block: BTreeMap<u32, f64> =
+                figures.filter(|(_, f)| f.is_finite() && *f > 0.0).map(|(block, f)| (block, f.ln())).collect();
+            Series { group: 0, column, kind: 0, process: 0, by_block }
+        };
+        let both = [(0, from), (1, to)].map(series);
+        let contrast = match from.batch == to.batch {
+            true => Layout::new(both.into()).contrast(1, 0),
+            // Of two batches of machines no block is shared.
+            false => {
+                let [before, after] = both.map(|of| of.by_block.into_values().collect::<Vec<f64>>());
+                Samples::new([&before, &after].into_iter().map(Vec::as_slice)).contrast(&after, &before)
+            }
+        };
+        let share = self.figures.share_of(&from.id).min(self.figures.share_of(&to.id));
+        contrast.is_some_and(|contrast| {
+            let (low, high) = contrast.interval(stats::LEVEL * share / VARYING);
+            matches!(verdict(low, high, self.plan.decision.margin, true), Verdict::Faster | Verdict::Slower)
+        })
     }
 }
 
-fn spent(from: &CellAnalysis, to: &CellAnalysis) -> Vec<SpendingChange> {
-    let cpu_us = |cell: &CellAnalysis| {
-        let throughput = cell.throughput_ops_per_s.as_ref()?.median;
-        Some(stats::ratio(cell.database_cpus_used?, throughput)? * 1e6)
-    };
-    known([
-        (Spending::DeviceReads, from.device_reads_per_operation, to.device_reads_per_operation),
-        (Spending::DeviceReadBytes, from.device_read_bytes_per_operation, to.device_read_bytes_per_operation),
-        (Spending::DeviceWriteBytes, from.device_write_bytes_per_operation, to.device_write_bytes_per_operation),
-        (Spending::DatabaseCpuUs, cpu_us(from), cpu_us(to)),
-    ])
+/// Figures of a step that vary from trial to trial: the level is shared out among them (Bonferroni).
+const VARYING: f64 = 5.0;
+
+/// A figure of one trial, in any unit; `None` of what does not vary.
+fn of_trial(what: Spending, trial: &TrialMeasurement) -> Option<f64> {
+    let volumes =
+        |pick: fn(&VolumeActivity) -> f64| trial.per_operation(trial.sum(|node| node.host.sum_of_volumes(pick)));
+    match what {
+        Spending::DeviceReads => volumes(|v| v.reads),
+        Spending::DeviceReadBytes => volumes(|v| v.read_bytes),
+        Spending::DeviceWriteBytes => volumes(|v| v.write_bytes),
+        Spending::DatabaseCpuUs => stats::ratio(trial.sum(|node| node.host.cpus_used)?, trial.throughput()?),
+        Spending::WriteAmplification => {
+            let flushed = trial.reported(&FLUSHED_BYTES_PER_OPERATION)?;
+            Some(flushed + trial.reported(&COMPACTED_BYTES_PER_OPERATION)?)
+        }
+        Spending::DiskBytes | Spending::ChunkOffsetBytes => None,
+    }
 }
 
 /// Those of which both are known.
-fn known<const N: usize>(all: [(Spending, Option<f64>, Option<f64>); N]) -> Vec<SpendingChange> {
+fn known<const N: usize>(all: [(Spending, Option<f64>, Option<f64>); N]) -> impl Iterator<Item = SpendingChange> {
     let both = |(what, before, after): (Spending, Option<f64>, Option<f64>)| {
         Some(SpendingChange { what, before: before?, after: after? })
     };
-    all.into_iter().filter_map(both).collect()
+    all.into_iter().filter_map(both)
 }

@@ -114,6 +114,7 @@ pub use ebs::EbsExceeded;
 pub use fact::{CpuTakenBy, HostFact, NodeFigure, Trajectory, VolumeLimit};
 pub use finding::{Finding, Scope};
 pub use gate::{Gate, GateError};
+pub use hardware::is_one_price;
 pub use host::{DatabaseHost, HostWindow};
 pub use latencies::Latencies;
 pub use latency::SeriesLatency;
@@ -248,12 +249,18 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
     let capacities = capacity::capacities(plan, &cells, &figures, input.probes);
     let hardware = Hardware::of(&configurations, plan.baseline.as_deref());
     // Rates that were found are each configuration's own: there is nothing beside them to compare.
-    let (decision, value_of_money, free_steps) = match plan.search {
-        Some(_) => (Vec::new(), Vec::new(), Vec::new()),
+    let (decision, free_steps) = match plan.search {
+        Some(_) => (Vec::new(), Vec::new()),
         None => (
             decision::decisions(plan, &cells, &figures, &throughput, &p99),
-            value::of_money(plan, &cells, &hardware, &throughput, &p99),
-            free::Measured { plan, configurations: &configurations, cells: &cells, throughput: &throughput }.steps(),
+            free::Measured {
+                plan,
+                configurations: &configurations,
+                cells: &cells,
+                figures: &figures,
+                throughput: &throughput,
+            }
+            .steps(),
         ),
     };
     let scaling = scaling::scalings(plan, setups, &figures, &throughput);
@@ -287,6 +294,10 @@ fn analysed(input: &RunEvidence<'_>) -> (Analysis, Comparisons) {
         skipped: input.skipped,
     }
     .recommendation();
+    let value_of_money = match plan.search {
+        Some(_) => Vec::new(),
+        None => value::of_money(plan, &cells, &hardware, &throughput, &p99, &recommendation.places),
+    };
     let not_tried = advice::Seen { plan, configurations: &configurations, cells: &cells }
         .not_tried(recommendation.run.as_ref().unwrap_or(&baseline));
 

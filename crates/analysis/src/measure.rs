@@ -61,7 +61,7 @@ impl Latencies {
             background: background(record, by_host, measured_s),
             backlog,
             client_cpu_pressure: client.cpu_pressure,
-            panels: panels::of_trial(record, self, by_host),
+            panels: panels::of_trial(record, self, by_host).into(),
             phases: self.phases.measured_with(by_host),
             aftermaths: self.aftermaths(record, by_host),
             ..TrialMeasurement::of(record.clone(), window, seconds, hosts)

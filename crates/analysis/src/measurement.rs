@@ -4,6 +4,7 @@
 //! and hand the measurements to [`crate::analyse`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use evidence::{CacheAnswer, ErrorKind, HostId, HostSample, Imported, Interval, OperationKind, TrialRecord, Validity};
 use experiment::{Definition, Plan, VolumeRole};
@@ -76,7 +77,7 @@ pub struct TrialMeasurement {
     /// Share of the window in which some task of the client's host waited for a CPU (pressure stall information).
     pub client_cpu_pressure: Option<f64>,
     /// The trial over time.
-    pub panels: Vec<Panel>,
+    pub panels: Arc<[Panel]>,
     /// Where faults were planned: the trial before the first, and during and after each.
     pub phases: Vec<PhaseMeasurement>,
     /// What followed each planned fault, in the order of the record.
@@ -111,7 +112,7 @@ impl TrialMeasurement {
             background: Vec::new(),
             backlog: None,
             client_cpu_pressure: None,
-            panels: Vec::new(),
+            panels: Arc::default(),
             phases: Vec::new(),
             aftermaths: Vec::new(),
             before: None,

@@ -147,7 +147,13 @@ fn load(latencies: &Latencies) -> Vec<Panel> {
     ]
 }
 
+/// `samples` where one of them has something to draw: of nothing a line has no points.
+fn known(samples: &[HostSample], has: impl Fn(&HostSample) -> bool) -> &[HostSample] {
+    if samples.iter().any(has) { samples } else { &[] }
+}
+
 fn volume(facts: &NodeFacts, samples: &[HostSample], role: VolumeRole) -> Vec<Panel> {
+    let samples = known(samples, |s| s.volumes.contains_key(&role));
     let of = |s: &HostSample, figure: fn(&VolumeFigures) -> Option<f64>| figure(s.volumes.get(&role)?);
     let rate = |figure: fn(&VolumeFigures) -> Option<f64>, unit: f64| -> Points {
         rates(samples, |s| of(s, figure)).into_iter().map(|(t, v)| (t, v.map(|v| v / unit))).collect()
@@ -259,6 +265,7 @@ fn host(facts: &NodeFacts, samples: &[HostSample]) -> Vec<Panel> {
 fn reported(chart: &Chart, samples: &[HostSample]) -> Panel {
     let lines = chart.lines.iter().map(|(name, series, times)| {
         let of = |sample: &HostSample| sample.database.get(series);
+        let samples = known(samples, |sample| of(sample).is_some());
         let points: Points = match series.kind {
             Kind::Counter => rates(samples, of),
             Kind::Steps | Kind::Level => samples.iter().map(|s| (s.t_s, of(s))).collect(),
@@ -279,15 +286,16 @@ fn line(name: &str, points: Points) -> Line {
 /// Differences between neighbouring samples over the time between them, at the later one. A counter that went backwards
 /// (a restart) is a gap.
 fn rates(samples: &[HostSample], counter: impl Fn(&HostSample) -> Option<f64>) -> Points {
-    samples
-        .windows(2)
-        .map(|pair| {
-            let seconds = pair[1].t_s - pair[0].t_s;
-            let grown = counter(&pair[1]).zip(counter(&pair[0])).map(|(after, before)| after - before);
-            let rate = grown.filter(|n| *n >= 0.0 && seconds > 0.0).map(|n| n / seconds);
-            (pair[1].t_s, rate)
-        })
-        .collect()
+    let mut readings = samples.iter().map(|sample| (sample.t_s, counter(sample)));
+    let Some(mut before) = readings.next() else { return Points::new() };
+    let since_before = |after: (f64, Option<f64>)| {
+        let seconds = after.0 - before.0;
+        let grown = after.1.zip(before.1).map(|(after, before)| after - before);
+        let rate = grown.filter(|n| *n >= 0.0 && seconds > 0.0).map(|n| n / seconds);
+        before = after;
+        (after.0, rate)
+    };
+    readings.map(since_before).collect()
 }
 
 /// At most [`POINTS`] points.
@@ -298,9 +306,9 @@ fn thinned(points: &[(f64, Option<f64>)]) -> Points {
 /// Means of groups of so many neighbours; a gap is where nothing is known.
 pub fn averaged(points: &[(f64, Option<f64>)], group: usize) -> impl Iterator<Item = (f64, Option<f64>)> + '_ {
     points.chunks(group).map(|chunk| {
-        let known: Vec<f64> = chunk.iter().filter_map(|(_, v)| *v).collect();
+        let known = || chunk.iter().filter_map(|(_, v)| *v);
         let time = chunk.iter().map(|(t, _)| t).sum::<f64>() / chunk.len() as f64;
-        (time, stats::ratio(known.iter().sum(), known.len() as f64))
+        (time, stats::ratio(known().sum(), known().count() as f64))
     })
 }
 

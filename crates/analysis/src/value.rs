@@ -4,23 +4,27 @@
 //! Cassandra cluster grows by nodes. Whoever gives less per dollar than a cheaper configuration has therefore left the
 //! frontier: more of the cheaper one beats it. So the step to a configuration starts at the cheaper one that gives most
 //! per dollar. What decides is `gain / cost ratio` with the interval of the gain that all other sentences use, not the
-//! point estimate.
+//! point estimate. What is shown to miss an objective is no part of it: more of that is no alternative.
 
 use experiment::Plan;
 
 use crate::comparisons::{Comparisons, is_open, places};
-use crate::document::{Bound, CellAnalysis, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, Withheld};
+use crate::document::{
+    Bound, CellAnalysis, Meets, Range, Ratio, ValueOfMoney, ValueVerdict, Verdict, Withheld, WorkloadAnswer,
+};
 use crate::hardware::Hardware;
 
 /// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
+/// The `answers` of all places say what misses an objective.
 pub fn of_money(
     plan: &Plan,
     cells: &[CellAnalysis],
     hardware: &Hardware,
     throughput: &Comparisons,
     p99: &Comparisons,
+    answers: &[WorkloadAnswer],
 ) -> Vec<ValueOfMoney> {
-    let steps = Steps { plan, cells, hardware, throughput, p99 };
+    let steps = Steps { plan, cells, hardware, throughput, p99, answers };
     places(cells)
         .into_iter()
         .filter(|(_, load, _)| !is_open(*load))
@@ -79,14 +83,23 @@ struct Steps<'a> {
     hardware: &'a Hardware,
     throughput: &'a Comparisons,
     p99: &'a Comparisons,
+    answers: &'a [WorkloadAnswer],
 }
 
 impl Steps<'_> {
-    /// Nothing is said about the value of a configuration that lost acknowledged writes, or that nobody chooses.
+    /// Nothing is said about the value of a configuration that lost acknowledged writes, that misses the objective, or
+    /// that nobody chooses.
     fn that_count(&self, members: Vec<usize>) -> Vec<usize> {
         let is_choice = |i: usize| self.hardware.is_choice(&self.cells[i].configuration);
         let members = members.into_iter();
-        members.filter(|i| is_choice(*i) && kept_its_writes(self.cells, *i)).collect()
+        members.filter(|i| is_choice(*i) && kept_its_writes(self.cells, *i) && !self.misses(*i)).collect()
+    }
+
+    /// Whether a cell's configuration is shown to miss the objective there.
+    fn misses(&self, cell: usize) -> bool {
+        let here = self.answers.iter().filter(|place| place.is_of(&self.cells[cell]));
+        let mut candidates = here.flat_map(|place| &place.candidates);
+        candidates.any(|c| c.configuration == self.cells[cell].configuration && c.meets == Meets::No)
     }
 
     fn of_place(&self, members: &[usize]) -> Vec<ValueOfMoney> {
@@ -168,6 +181,12 @@ impl Steps<'_> {
         }
     }
 
+    /// Repetitions that would show that a step gives more or less than it costs, or nothing but its price.
+    fn repetitions(&self, from: Priced, to: Priced) -> Option<u32> {
+        let refuted = self.throughput.repetitions_to_refute(to.cell, from.cell, to.usd / from.usd);
+        refuted.into_iter().chain(self.throughput.repetitions_to_equate(to.cell, from.cell)).min()
+    }
+
     fn step(
         &self,
         from: Priced,
@@ -198,9 +217,7 @@ impl Steps<'_> {
                 .filter(|_| bound.is_none() && ratio.low > 1.0 && gain > 0.0),
             value_ratio: Range { median: value.median, low: value.low, high: value.high },
             p99_ratio: self.p99.ratio(to.cell, from.cell).map(|r| r.median),
-            repetitions_to_decide: undecided
-                .then(|| self.throughput.repetitions_to_refute(to.cell, from.cell, cost_ratio))
-                .flatten(),
+            repetitions_to_decide: undecided.then(|| self.repetitions(from, to)).flatten(),
             throughput_ratio: Ratio { bound, ..ratio },
             verdict,
             withheld: withheld.map(|(_, why)| why),

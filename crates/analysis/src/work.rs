@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use evidence::HostSample;
-use reported::{ALL, Kind, Meaning, Series};
+use reported::{Kind, Meaning, Series};
+
+use crate::stretch::Step;
 
 /// Every series of which a sample of the window has a value.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,8 +33,10 @@ const SEEN_SHARE: f64 = 0.8;
 impl DatabaseWork {
     /// Of the samples of a window of so many seconds.
     pub(crate) fn of(window: &[HostSample], length: f64) -> Self {
-        let of_series = |series: &'static Series| Some((series.key, Course::of(window, length, series)?));
-        Self(ALL.iter().flat_map(|product| product.all_series()).filter_map(of_series).collect())
+        let (Some(first), Some(last)) = (window.first(), window.last()) else { return Self::default() };
+        let of_series =
+            |(series, known): Values| Some((series.key, Course::of((first, last), &known, length, series)?));
+        Self(by_series(window).into_iter().filter_map(of_series).collect())
     }
 
     /// What became of a series; of one that was not seen, nothing.
@@ -67,11 +71,8 @@ impl Course {
         Some(self.last? - self.first?)
     }
 
-    /// `None`: no sample of the window has it.
-    fn of(window: &[HostSample], length: f64, series: &Series) -> Option<Self> {
-        let (first, last) = (window.first()?, window.last()?);
-        let seen = window.iter().filter_map(|sample| Some((sample.t_s, sample.database.get(series)?)));
-        let known: Vec<(f64, f64)> = seen.collect();
+    /// Of the samples at both ends of a window, and all that are known in it (seconds, value); `None`: none is.
+    fn of((first, last): Step<'_>, known: &[(f64, f64)], length: f64, series: &Series) -> Option<Self> {
         let (begin, end) = (known.first()?, known.last()?);
         let steps = || known.windows(2).map(|pair| (pair[1].1 - pair[0].1).max(0.0)).sum();
         let whole = |grown: f64| over_all(grown, end.0 - begin.0, last.t_s - first.t_s, length);
@@ -83,9 +84,30 @@ impl Course {
                 Kind::Steps => whole(steps()),
                 Kind::Level => Some(end.1),
             },
-            ends: ends(&known),
+            ends: ends(known),
         })
     }
+}
+
+/// A series with (seconds, value) of the samples that have it.
+type Values = (&'static Series, Vec<(f64, f64)>);
+
+/// Each series of which a sample has a value.
+fn by_series(window: &[HostSample]) -> Vec<Values> {
+    let mut all: Vec<Values> = Vec::new();
+    for sample in window {
+        for (usual, (series, value)) in sample.database.known().enumerate() {
+            let is_it = |(known, _): &Values| std::ptr::eq(*known, series);
+            // Samples of a host have the same series, but where one is missing for a while.
+            let place = Some(usual).filter(|at| all.get(*at).is_some_and(is_it));
+            let at = place.or_else(|| all.iter().position(is_it)).unwrap_or(all.len());
+            if at == all.len() {
+                all.push((series, Vec::with_capacity(window.len())));
+            }
+            all[at].1.push((sample.t_s, value));
+        }
+    }
+    all
 }
 
 /// From each sample to the next: which share of what two counters grew by one of them has. Nothing where one is not

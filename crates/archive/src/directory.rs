@@ -14,7 +14,9 @@ use evidence::{DataSetOrigin, ModifiedVolume, RateProbe};
 use experiment::{Job, Plan, Round, Setups};
 use serde::Serialize;
 
-use crate::files::{create_directories, plain_name, read_json, replace, sync_directory, versioned_json, write_synced};
+use crate::files::{
+    create_directories, plain_name, read_document, read_json, replace, sync_directory, versioned_json, write_synced,
+};
 use crate::journal::{self, JournalWriter};
 use crate::manifest::{self, Verified};
 use crate::{JournalEntry, JournalEvent, Result, RunError, files};
@@ -85,8 +87,8 @@ impl RunDirectory {
             (EXPERIMENT, experiment_text.as_bytes().to_vec()),
             (CATALOG, versioned_json(&path.join(CATALOG), catalog)?),
             (ENVIRONMENT, versioned_json(&path.join(ENVIRONMENT), environment)?),
-            (SETUPS, versioned_json(&path.join(SETUPS), &job.setups)?),
-            (PLAN, versioned_json(&path.join(PLAN), &job.plan)?),
+            (SETUPS, versioned_json(&path.join(SETUPS), &job.setups.to_json())?),
+            (PLAN, versioned_json(&path.join(PLAN), &job.plan.to_json())?),
         ];
         if !beside.is_empty() {
             let files = serde_json::json!({ "files": beside });
@@ -116,7 +118,10 @@ impl RunDirectory {
         }
         let frozen = Self {
             path: path.to_owned(),
-            job: Job { plan: read_json(&path.join(PLAN))?, setups: read_json(&path.join(SETUPS))? },
+            job: Job {
+                plan: read_document(&path.join(PLAN), Plan::from_json)?,
+                setups: read_document(&path.join(SETUPS), Setups::from_json)?,
+            },
             writer: Arc::new(Mutex::new(None)),
         };
         frozen.grown()

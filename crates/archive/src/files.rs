@@ -83,6 +83,11 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     parse_json(path, &read(path, JSON_MOST_BYTES)?)
 }
 
+/// The same of a document that the crate of its type reads.
+pub fn read_document<T>(path: &Path, read: fn(Value) -> serde_json::Result<T>) -> Result<T> {
+    read(read_json(path)?).map_err(|e| RunError::damaged(path, e))
+}
+
 /// The same of a file that has these bytes.
 pub fn parse_json<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
     let value: Value = serde_json::from_slice(bytes).map_err(|e| RunError::damaged(path, e))?;

@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use evidence::{Column, EbsFigures, FORMAT_VERSION, HostFigures, HostSample, MOST_SAMPLES, VolumeFigures};
-use parquet::basic::{Compression, Repetition, Type as PhysicalType};
-use parquet::column::page::Page;
-use parquet::column::reader::ColumnReader;
+use parquet::basic::{Compression, Encoding, Repetition, Type as PhysicalType};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DoubleType;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, KeyValue};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 use reported::Reports;
@@ -106,21 +106,89 @@ fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
         && range.is_some_and(|(start, size)| start.checked_add(size).is_some_and(|end| end <= length))
 }
 
-/// Whether the pages of a column hold what they announce: a dictionary is allocated by its number of values, whatever
-/// bytes come.
-fn check_pages(
-    pages: impl Iterator<Item = std::result::Result<Page, ParquetError>>,
+/// The pages of a column of so many rows. Each is refused where it cannot hold what it announces: a dictionary is
+/// allocated by its number of values, whatever bytes come.
+struct Pages {
+    all: Box<dyn PageReader>,
     rows: usize,
-) -> std::result::Result<(), String> {
-    for page in pages {
-        let page = page.map_err(|e| e.to_string())?;
+}
+
+impl Iterator for Pages {
+    type Item = std::result::Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> std::result::Result<Option<Page>, ParquetError> {
+        let Some(page) = self.all.get_next_page()? else { return Ok(None) };
         let values = page.num_values() as usize;
         let most = match page {
             Page::DictionaryPage { .. } => page.buffer().len() / size_of::<f64>(),
-            Page::DataPage { .. } | Page::DataPageV2 { .. } => rows,
+            Page::DataPage { .. } | Page::DataPageV2 { .. } => self.rows,
         };
-        if values > most {
-            return Err(format!("a page announces {values} values and can hold {most}"));
+        match values <= most {
+            true => Ok(Some(page)),
+            false => Err(ParquetError::General(format!("a page announces {values} values and can hold {most}"))),
+        }
+    }
+
+    fn peek_next_page(&mut self) -> std::result::Result<Option<PageMetadata>, ParquetError> {
+        self.all.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> std::result::Result<(), ParquetError> {
+        self.all.skip_next_page()
+    }
+}
+
+/// Whether no row has a value, as is true of most columns of a trial: its pages name entries of a dictionary that has
+/// none.
+fn is_unknown(mut pages: Pages) -> std::result::Result<bool, ParquetError> {
+    let Some(Page::DictionaryPage { num_values: 0, .. }) = pages.get_next_page()? else { return Ok(false) };
+    let mut rows = 0;
+    while let Some(page) = pages.get_next_page()? {
+        if !page.is_data_page() || page.encoding() != Encoding::RLE_DICTIONARY {
+            return Ok(false);
+        }
+        rows += page.num_values() as usize;
+    }
+    Ok(rows == pages.rows)
+}
+
+/// Sets the figure of a column in the sample of each row.
+fn read_column(group: &dyn RowGroupReader, at: usize, samples: &mut [HostSample]) -> std::result::Result<(), String> {
+    let described = group.metadata().column(at).column_descr_ptr();
+    let name = described.name();
+    let figure = Column::of(name)?;
+    if described.physical_type() != PhysicalType::DOUBLE {
+        return Err(format!("column {name} is not DOUBLE"));
+    }
+    let rows = samples.len();
+    let wrong = |e: ParquetError| format!("column {name}: {e}");
+    let pages = || group.get_column_page_reader(at).map(|all| Pages { all, rows });
+    if pages().and_then(is_unknown).map_err(wrong)? {
+        return Ok(());
+    }
+    let pages = Box::new(pages().map_err(wrong)?);
+    let mut column = ColumnReaderImpl::<DoubleType>::new(Arc::clone(&described), pages);
+    let (mut levels, mut values) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let mut read = 0;
+    while read < rows {
+        let (records, _, _) = column.read_records(rows - read, Some(&mut levels), None, &mut values).map_err(wrong)?;
+        if records == 0 {
+            return Err(format!("column {name} is cut off"));
+        }
+        read += records;
+    }
+    let mut present = values.into_iter();
+    for (sample, level) in samples.iter_mut().zip(levels) {
+        if level > 0
+            && let Some(value) = present.next()
+        {
+            figure.set(sample, value);
         }
     }
     Ok(())
@@ -137,7 +205,7 @@ fn decode_sound(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<Hos
         .and_then(|all| all.iter().find(|kv| kv.key == VERSION_KEY))
         .and_then(|kv| kv.value.as_deref()?.parse::<u64>().ok());
     RunError::check_format(path, version)?;
-    let (mut samples, mut rows, mut values) = (Vec::new(), 0_usize, 0_usize);
+    let (mut samples, mut rows, mut values) = (Vec::<HostSample>::new(), 0_usize, 0_usize);
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g).map_err(|e| damaged(&e))?;
         if !group.metadata().columns().iter().all(|column| is_inside(column, length)) {
@@ -158,39 +226,13 @@ fn decode_sound(path: &Path, bytes: Vec<u8>, most_rows: usize) -> Result<Vec<Hos
         if values > MOST_VALUES {
             return Err(damaged(&format!("it has more than {MOST_VALUES} values")));
         }
-        let mut of_group = vec![HostSample::default(); row_count];
+        let before = samples.len();
+        samples.resize_with(before + row_count, HostSample::default);
         for c in 0..group.num_columns() {
-            let name = group.metadata().column(c).column_descr().name().to_owned();
-            let figure = Column::of(&name).map_err(|problem| damaged(&problem))?;
-            let pages = group.get_column_page_reader(c).map_err(|e| damaged(&e))?;
-            check_pages(pages, row_count).map_err(|problem| damaged(&format!("column {name}: {problem}")))?;
-            let ColumnReader::DoubleColumnReader(mut column) = group.get_column_reader(c).map_err(|e| damaged(&e))?
-            else {
-                return Err(damaged(&format!("column {name} is not DOUBLE")));
-            };
-            let (mut levels, mut values) = (Vec::new(), Vec::new());
-            let mut read = 0;
-            while read < row_count {
-                let (records, _, _) = column
-                    .read_records(row_count - read, Some(&mut levels), None, &mut values)
-                    .map_err(|e| damaged(&e))?;
-                if records == 0 {
-                    return Err(damaged(&format!("column {name} is cut off")));
-                }
-                read += records;
-            }
-            let mut present = values.into_iter();
-            for (sample, level) in of_group.iter_mut().zip(levels) {
-                if level > 0
-                    && let Some(value) = present.next()
-                {
-                    figure.set(sample, value);
-                }
-            }
+            read_column(&*group, c, &mut samples[before..]).map_err(|problem| damaged(&problem))?;
         }
-        for sample in of_group {
+        for sample in &samples[before..] {
             sample.check().map_err(|problem| damaged(&problem))?;
-            samples.push(sample);
         }
     }
     Ok(samples)
@@ -228,6 +270,25 @@ mod tests {
         assert!(more.contains("it has 1000 rows, and the hosts of a trial have 1209600 together"), "{more}");
     }
 
+    #[test]
+    fn what_no_row_has_stays_missing_beside_what_some_have() {
+        let steal = |t: i32| (t % 3 == 0).then(|| f64::from(t));
+        let row = |t: i32| vec![("t_s", Some(f64::from(t))), ("cpu_user_s", None), ("cpu_steal_s", steal(t))];
+        let bytes = try_encode(&(0..50).map(row).collect::<Vec<_>>()).unwrap();
+        let samples = decode(Path::new(PATH), bytes.clone(), MOST_SAMPLES).unwrap();
+        assert_eq!(samples.len(), 50);
+        for (sample, t) in samples.iter().zip(0..) {
+            let read = (sample.t_s, sample.host.cpu_user_s, sample.host.cpu_steal_s);
+            assert_eq!(read, (f64::from(t), None, steal(t)));
+        }
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+        let group = reader.get_row_group(0).unwrap();
+        for (at, expected) in [false, true, false].into_iter().enumerate() {
+            let pages = Pages { all: group.get_column_page_reader(at).unwrap(), rows: 50 };
+            assert_eq!(is_unknown(pages).unwrap(), expected, "column {at}");
+        }
+    }
+
     /// The reader allocates a dictionary by the number of values that its page announces, before it reads any.
     #[test]
     fn a_dictionary_holds_what_it_announces() {
@@ -241,6 +302,7 @@ mod tests {
         let at = begins + bytes[begins..].windows(head.len()).position(|window| window == head).unwrap();
         bytes[at + 2..at + 4].copy_from_slice(&[0xfe, 0x7f]);
         let words = refused(bytes);
-        assert!(words.contains("column t_s: a page announces 8191 values and can hold 100"), "{words}");
+        assert!(words.contains("is damaged: column t_s: "), "{words}");
+        assert!(words.contains("a page announces 8191 values and can hold 100"), "{words}");
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     BandwidthWeighting, CardPlacement, Catalog, Cloud, ClusterRequest, CpuSpeed, EbsCaps, InstanceType,
     LOCAL_BYTES_HELP, MIB, NotAttached, NotWeighted, ResolvedVolume, TooManyVolumes, UnknownEra, VolumeError,
-    VolumeSlots, VolumeType, cpu_speed, reach, resolve_volume_on, rules, rules_in, through_cards,
+    VolumeSlots, VolumeType, cpu_speed, reach, resolve_volume_on, rules, rules_in, through_cards, volume,
 };
 
 /// Request sizes that are shown, KiB.
@@ -280,6 +280,7 @@ fn local(machine: &InstanceType) -> Vec<LocalAtSize> {
 
 fn remarks(machine: &InstanceType, caps: &Caps) -> Vec<String> {
     let mut remarks = reach::beyond(machine, &caps.volumes);
+    remarks.extend(volume::taken(caps.volumes.iter().map(|volume| &volume.request)));
     if let Some(card) = caps.cards.first().map(|card| card.path) {
         remarks.push(format!(
             "{} has {} EBS cards, each of {:.0} IOPS and {:.0} MB/s, and volumes are spread over them here; AWS \

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::price::{InstancePrice, VolumePrice};
 use crate::user::{UserCatalog, UserCatalogError};
-use crate::{InstanceType, instance, nearest, other_clouds, price};
+use crate::{Cloud, InstanceType, instance, nearest, other_clouds, price};
 
 /// Instance types and prices.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Catalog {
         static BUILT_IN: LazyLock<Catalog> = LazyLock::new(|| {
             let (mut instances, mut instance_prices) = (instance::built_in(), price::built_in_instance_prices());
             for (instance, price) in other_clouds::built_in() {
-                instance_prices.insert(instance.name.clone(), vec![price]);
+                instance_prices.extend(price.map(|price| (instance.name.clone(), vec![price])));
                 instances.push(instance);
             }
             instances.sort_by(|a, b| a.name.cmp(&b.name));
@@ -92,14 +92,29 @@ impl Catalog {
         families
     }
 
-    /// At most three families with names like the one given, nearest first; of `gcp` and `azure` all families.
-    pub fn nearest_families(&self, name: &str) -> Vec<&str> {
-        let of_cloud =
-            |family: &&str| family.split_once(':').is_some_and(|(cloud, _)| cloud.eq_ignore_ascii_case(name));
-        let of_cloud: Vec<&str> = self.families().into_iter().filter(of_cloud).collect();
-        if !of_cloud.is_empty() {
-            return of_cloud;
+    /// The families that a word names: the one of that name, else those of a cloud (`gcp`, `azure`, `aws`), or of
+    /// a series of another cloud (`gcp:c4`, `c4a`, `azure:E`).
+    pub fn families_of(&self, word: &str) -> Vec<&str> {
+        let is = |name: &str| name.eq_ignore_ascii_case(word);
+        let all = self.families();
+        if let Some(one) = all.iter().find(|family| is(family)) {
+            return vec![*one];
         }
+        let of_word = |family: &&str| {
+            let cloud = Cloud::of(family);
+            let Some((_, own)) = family.split_once(':') else { return is(cloud.prefix()) };
+            let series = match cloud {
+                Cloud::Azure => own.trim_start_matches("Standard_"),
+                _ => own.split('-').next().unwrap_or_default(),
+            };
+            // A letter alone is no series of Azure without its cloud.
+            is(cloud.prefix()) || is(&format!("{}:{series}", cloud.prefix())) || cloud == Cloud::Google && is(series)
+        };
+        all.into_iter().filter(of_word).collect()
+    }
+
+    /// At most three families with names like the one given, nearest first.
+    pub fn nearest_families(&self, name: &str) -> Vec<&str> {
         nearest::by_slips(name, self.families().into_iter(), 2, 3)
     }
 

@@ -316,14 +316,16 @@ pub(crate) fn built_in() -> Vec<InstanceType> {
     all
 }
 
-/// At most three names like the one given, see [`crate::Catalog::nearest_instances`].
+/// At most three names like the one given, see [`crate::Catalog::nearest_instances`]; of another cloud, where no slip
+/// explains it, the nearest of as many vCPUs.
 pub(crate) fn nearest<'a, N: Iterator<Item = &'a str>>(name: &str, names: impl Fn() -> N) -> Vec<&'a str> {
     const MOST: usize = 3;
-    // `Standard_D16s_v6`, `D16s_v6`: whose it is stands before the name here.
+    // `Standard_D16s_v6`, `D16s_v6`, `azure:D16s_v6`: whose it is stands before the name here, and all of the name.
+    let without_cloud = name.split_once(':').map_or(name, |(_, own)| own);
     let is_own_name = |known: &&str| {
         let own = known.split_once(':').map(|(_, own)| own);
         let short = own.and_then(|own| own.strip_prefix("Standard_"));
-        [own, short].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
+        [own, short].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(without_cloud))
     };
     let of_clouds: Vec<&str> = names().filter(is_own_name).take(MOST).collect();
     if !of_clouds.is_empty() {
@@ -334,6 +336,10 @@ pub(crate) fn nearest<'a, N: Iterator<Item = &'a str>>(name: &str, names: impl F
         return slips;
     }
     let lower = name.to_ascii_lowercase();
+    if let Some((cloud, full)) = of_other_cloud(&lower) {
+        let alike = |known: &&str| Cloud::of(known) == cloud && size_in(known) == size_in(&full);
+        return near::by_slips(&full, names().filter(alike), usize::MAX, MOST);
+    }
     let (family, size) = lower.split_once('.').unwrap_or((&lower, "large"));
     let in_family = |known: &str| known.split_once('.').is_some_and(|(f, _)| f == family);
     let relatives = near::by_slips(&lower, names().filter(|known| in_family(known)), usize::MAX, MOST);
@@ -342,6 +348,28 @@ pub(crate) fn nearest<'a, N: Iterator<Item = &'a str>>(name: &str, names: impl F
     }
     let same_size = names().filter(|known| known.split_once('.').is_some_and(|(_, s)| s == size));
     near::by_slips(&format!("{family}.{size}"), same_size, 2, MOST)
+}
+
+/// Whose a name is that is not AWS's, and the name with its cloud before it: `standard_m64ms`, `m3-megamem-64`.
+fn of_other_cloud(lower: &str) -> Option<(Cloud, String)> {
+    match Cloud::of(lower) {
+        Cloud::Aws if lower.starts_with("standard_") => Some((Cloud::Azure, format!("azure:{lower}"))),
+        Cloud::Aws if lower.split('-').count() == 3 && !lower.contains('.') => {
+            Some((Cloud::Google, format!("gcp:{lower}")))
+        }
+        Cloud::Aws => None,
+        cloud => Some((cloud, lower.to_owned())),
+    }
+}
+
+/// The digits of a size: `16` of `azure:Standard_E16s_v5` and of `gcp:n2-standard-16`.
+fn size_in(name: &str) -> &str {
+    let from = match Cloud::of(name) {
+        Cloud::Google => name.match_indices('-').nth(1).map_or(name.len(), |(at, _)| at + 1),
+        _ => name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()),
+    };
+    let size = &name[from..];
+    &size[..size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len())]
 }
 
 fn read(row: &table::Row<'_>) -> InstanceType {

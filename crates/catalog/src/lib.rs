@@ -62,7 +62,7 @@ pub use volume::{
     MADE_TO_MEASURE, MODIFICATIONS_A_DAY, ResolvedVolume, TODAY, UnknownEra, UnknownVolumeType, VolumeError,
     VolumeField, VolumeLevel, VolumeNeed, VolumeRequest, VolumeRules, VolumeStep, VolumeType, made_to_measure,
     modification_s, resolve_volume, resolve_volume_by, resolve_volume_on, rules, rules_in, rules_of_all_eras,
-    volume_type_names,
+    volume_type_names, volume_type_names_of,
 };
 pub use volume_path::NotAttached;
 pub use weighting::{BandwidthWeighting, NotWeighted};

@@ -10,7 +10,7 @@ pub(crate) fn by_slips<'a>(
 ) -> Vec<&'a str> {
     let written = written.to_ascii_lowercase();
     let mut near: Vec<(usize, &str)> = names
-        .map(|name| (strsim::damerau_levenshtein(&written, name), name))
+        .map(|name| (strsim::damerau_levenshtein(&written, &name.to_ascii_lowercase()), name))
         .filter(|(distance, _)| *distance <= slips)
         .collect();
     near.sort_unstable();

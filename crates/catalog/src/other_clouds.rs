@@ -8,8 +8,8 @@ use crate::{
     DiskKind, EbsCaps, FigureSource, InstancePrice, InstanceType, LocalDisks, Purchase, VolumePath, VolumeType, table,
 };
 
-/// The types, each with its price.
-pub(crate) fn built_in() -> Vec<(InstanceType, InstancePrice)> {
+/// The types, each with its price; `None`: not known.
+pub(crate) fn built_in() -> Vec<(InstanceType, Option<InstancePrice>)> {
     let mut paths: BTreeMap<String, Vec<VolumePath>> = BTreeMap::new();
     table::read(include_str!("../data/other_paths.csv"), |row| {
         let (iops, mb_per_s) = (row.required("iops"), row.required("mb_per_s"));
@@ -31,19 +31,19 @@ pub(crate) fn built_in() -> Vec<(InstanceType, InstancePrice)> {
     table::read(include_str!("../data/other_instances.csv"), |row| {
         let text = |column: &str| row.text(column).unwrap_or_default().to_owned();
         let name = text("name");
-        let price = InstancePrice {
+        let price = row.number("usd_per_hour").map(|usd_per_hour| InstancePrice {
             date: text("usd_date"),
             region: text("region"),
             purchase: Purchase::OnDemand,
-            usd_per_hour: row.required("usd_per_hour"),
+            usd_per_hour,
             upfront_usd: None,
             source: source(&name).to_owned(),
-        };
+        });
         let instance = InstanceType {
             paths: paths.remove(&name).unwrap_or_default(),
             local_disks: local_disks(row),
-            on_demand_usd_per_hour: Some(price.usd_per_hour),
-            price_date: Some(price.date.clone()),
+            on_demand_usd_per_hour: price.as_ref().map(|price| price.usd_per_hour),
+            price_date: price.as_ref().map(|price| price.date.clone()),
             ..InstanceType::of_size(
                 name,
                 text("architecture"),

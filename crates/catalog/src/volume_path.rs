@@ -122,11 +122,11 @@ impl InstanceType {
         Cloud::of(&self.name)
     }
 
-    /// How the machine has to be made to have the path that the tables state, where that is a choice: Ebdsv5 with the
-    /// NVMe disk controller (Azure, "Ebdsv5 and Ebsv5 series").
+    /// How the machine has to be made to have the path that the tables state, where that is a choice: Ebdsv5 and Ebsv5
+    /// with the NVMe disk controller (Azure, "Ebdsv5 and Ebsv5 series").
     pub fn path_conditions(&self) -> Option<&'static str> {
-        let is_ebds_v5 = self.cloud() == Cloud::Azure && self.name.ends_with("bds_v5");
-        (is_ebds_v5 && !self.paths.is_empty()).then_some(
+        let is_eb_v5 = ["bds_v5", "bs_v5"].iter().any(|ending| self.name.ends_with(ending));
+        (self.cloud() == Cloud::Azure && is_eb_v5 && !self.paths.is_empty()).then_some(
             "limits with the NVMe disk controller; with SCSI Azure lets less through at the same price \
              (docs/catalog.md)",
         )

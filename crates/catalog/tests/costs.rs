@@ -107,6 +107,14 @@ fn what_has_no_price_says_so_and_is_never_zero() {
     for (text, part) in [
         ("r4.4xlrge", "r4.4xlarge"),
         ("r4.4xlarge+gp9:100GiB", "gp2"),
+        ("r4.4xlarge+floppy:100", "one of gp2, gp3, io1, io2, st1, sc1, standard, rds-gp3, rds-io1, rds-io2"),
+        ("azure:Standard_E16ds_v5+P30:1", "one of premium, premium-v2, ultra (nearest: premium:1024)"),
+        ("azure:Standard_E16ds_v5+premium-ssd:1024", "(nearest: premium)"),
+        ("azure:Standard_E16ds_v5+PremiumV2_LRS:1024", "(nearest: premium-v2)"),
+        ("azure:Standard_E16ds_v5+ultra-disk:1024", "(nearest: ultra)"),
+        ("r8g.4xlarge+io2-block-express:1000:5000", "(nearest: io2)"),
+        ("m8gd.4xlarge+local", "an experiment), so leave it out"),
+        ("m8gd.4xlarge+local:100", "an experiment), so leave it out"),
         ("r4.4xlarge+gp2:100MB", "no size"),
         ("r4.4xlarge+gp2:0.5", "whole number of GiB"),
         ("r4.4xlarge*0", "no number of nodes"),
@@ -124,6 +132,9 @@ fn a_configuration_is_written_as_it_is_read() {
         "i3.4xlarge*6",
         "r4.4xlarge+gp2:1000GiB+gp2:1000GiB",
         "m5.large+gp3:100GiB::250",
+        "azure:Standard_E16ds_v5+premium:P30",
+        "azure:Standard_E96bds_v5+premium-v2:1000:80000:2000MB",
+        "azure:Standard_E96bds_v5+ultra:1000:50000:500",
     ] {
         let once = cluster(text);
         assert_eq!(cluster(&once.to_string()), once, "{text}");

@@ -295,6 +295,7 @@ fn the_documents_say_how_long_each_table_is() {
         ("instance_prices", include_str!("../data/instance_prices.csv")),
         ("volume_prices", include_str!("../data/volume_prices.csv")),
         ("other_instances", include_str!("../data/other_instances.csv")),
+        ("other_omitted", include_str!("../data/other_omitted.csv")),
         ("other_paths", include_str!("../data/other_paths.csv")),
         ("cpu_speeds", include_str!("../data/cpu_speeds.csv")),
         ("cpu_benchmarks", include_str!("../data/cpu_benchmarks.csv")),

@@ -148,6 +148,9 @@ fn local_disks_of_two_clouds_have_caps_and_a_price() {
         ("i8g.4xlarge", 600_000.0, 330_000.0, 1.3728),
         ("azure:Standard_L16as_v4", 1_100_000.0, 440_000.0, 1.376),
         ("azure:Standard_L16s_v4", 1_100_000.0, 440_000.0, 1.392),
+        // 800,000 of 4 KiB and 4,000 MB/s, for which the page names no direction.
+        ("azure:Standard_L16s_v3", 800_000.0, 800_000.0, 1.392),
+        ("azure:Standard_L16aos_v4", 1_440_000.0, 576_000.0, 1.808),
     ] {
         let request = ClusterRequest::parse(facts, asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
         let caps = facts.caps(&request, None).unwrap_or_else(|error| panic!("{asked}: {error}"));

@@ -255,7 +255,7 @@ fn undone_after(host: HostId, work_here: Option<(&Path, Option<u32>)>, is_elsewh
     let (removed, left) = undone.unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
     let removed = (!removed.is_empty()).then(|| format!("what it had left is removed:\n  {}", removed.join("\n  ")));
     let rest = (!left.is_empty()).then(|| {
-        let (left, directory) = (left.join("; "), directory.display());
+        let (left, directory) = (left.join("; "), guarded::shell_path(directory));
         format!("what it leaves goes with: iopslab clean --work-directory {directory} ({left})")
     });
     let said: Vec<String> = removed.into_iter().chain(rest).collect();

@@ -3,14 +3,12 @@
 use std::time::Instant;
 
 use archive::JournalEvent;
-use evidence::HostId;
+use evidence::{HostId, SnapshotFacts};
 use experiment::{
     BacklogFiles, Cluster, Consistency, ConsistencyLevels, KeyFormat, Own, Plan, Setup, Snapshot, part_of,
 };
 use process::{failure, human_duration};
-use wire::{
-    ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request, SnapshotFacts,
-};
+use wire::{ClientRequest, DatabaseRequest, Endpoint, ExistingDataset, LoadedDataset, OwnRows, Reply, Request};
 
 use super::bucket_snapshot;
 use super::hosts;

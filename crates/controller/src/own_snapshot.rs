@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use evidence::HostId;
+use evidence::{HostId, SnapshotFacts};
 use experiment::{CountedRows, DataSetPlace, Own, Snapshot, StatementSample};
 use process::{failure, human_duration};
-use wire::{DatabaseRequest, Reply, SnapshotFacts};
+use wire::{DatabaseRequest, Reply};
 
 use super::bucket_snapshot;
 use super::hosts;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -49,11 +48,12 @@ struct Shown {
 }
 
 impl Screen {
-    /// Live lines if stderr is a terminal, plain lines otherwise; for others as well, if the run can be watched.
+    /// Live lines if stderr is a terminal that obeys, plain lines otherwise; for others as well, if the run can be
+    /// watched.
     pub fn new(live: Option<LiveRun>) -> Self {
         let screen = Self { shown: Arc::default(), live, site: String::new() };
         let mut shown = screen.shown();
-        shown.bar = std::io::stderr().is_terminal().then(|| drawing(&shown.line));
+        shown.bar = output::obeys(std::io::stderr()).then(|| drawing(&shown.line));
         drop(shown);
         screen
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use archive::RunError;
 use evidence::{Cause, HostId, Validity};
+use guarded::shell_path;
 use process::failure;
 use wire::{Reply, RequestError};
 
@@ -168,23 +169,23 @@ impl Failure {
     /// What to do now.
     fn help(&self) -> Option<String> {
         match self {
-            Self::Stopped { run, .. } => Some(format!("continue with: iopslab run --resume {}", run.display())),
+            Self::Stopped { run, .. } => Some(format!("continue with: iopslab run --resume {}", shell_path(run))),
             Self::Interrupted(Some(run)) => Some(format!(
                 "continue with: iopslab run --resume {0}; what is there so far: iopslab report {0}",
-                run.display()
+                shell_path(run)
             )),
             Self::Refused { error, .. } => error.help.clone(),
             Self::HostLost { help, .. } => help.map(str::to_owned),
             Self::Spent { run, .. } => {
-                Some(format!("continue with more: iopslab run --resume {} --max-cost USD", run.display()))
+                Some(format!("continue with more: iopslab run --resume {} --max-cost USD", shell_path(run)))
             }
             Self::TrialsFailed { run, .. } => Some(format!(
                 "remove the cause, then: iopslab run --resume {}, which repeats what did not start (with \
                  --retry-invalid: every invalid trial)",
-                run.display()
+                shell_path(run)
             )),
             Self::SearchFailed { run, .. } => {
-                Some(format!("remove the cause, then: iopslab run --resume {}", run.display()))
+                Some(format!("remove the cause, then: iopslab run --resume {}", shell_path(run)))
             }
             _ => None,
         }

@@ -95,7 +95,7 @@ impl Bucket {
     /// The last step: now it is a data set.
     pub fn write_down(&self, kept: &KeptDataSet) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(kept).map_err(Failure::work)?;
-        self.remote.put(&document(&kept.key), &text).map_err(failed)
+        self.remote.put(&document(&kept.snapshot.key), &text).map_err(failed)
     }
 
     /// The right to read or write these parts.

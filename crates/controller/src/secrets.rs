@@ -14,46 +14,31 @@ const PASSWORD: &str = "IOPSLAB_PASSWORD";
 /// Mode bits by which others than a file's owner read it.
 const READ_BY_OTHERS: u32 = 0o044;
 
-/// Where the password of a user is.
-#[derive(Debug, Clone, Copy)]
-pub enum Place<'p> {
-    /// In this file.
-    File(&'p str),
-    /// In this variable of the environment.
-    Environment(&'p str),
-}
-
-impl<'p> Place<'p> {
-    /// The one that is stated; else the variable that is usual.
-    pub fn of(file: Option<&'p str>, variable: Option<&'p str>) -> Self {
-        file.map_or(Self::Environment(variable.unwrap_or(PASSWORD)), Self::File)
+/// Where the password of a user is: in the file that is stated; else in the variable that is, or in the usual one.
+pub fn password_source(file: Option<&str>, variable: Option<&str>) -> PasswordSource {
+    match file {
+        Some(file) => PasswordSource::File(file.to_owned()),
+        None => PasswordSource::Environment(variable.unwrap_or(PASSWORD).to_owned()),
     }
 }
 
 /// The user with the password from there. `file_key` says where a file could be named.
-pub fn login(user: &str, place: Place<'_>, file_key: &str) -> Result<Login, Failure> {
-    let (password, source) = match place {
-        Place::File(file) => {
-            let text = read(file, "the password")?;
-            let password = text.trim_end_matches(['\r', '\n']).to_owned();
-            if password.is_empty() {
-                return Err(Failure::input(format!("no password for user {user}: {file} is empty"))
-                    .help("write the password into it, and nothing else"));
-            }
-            (password, PasswordSource::File(file.to_owned()))
-        }
-        Place::Environment(variable) => {
-            let password = std::env::var(variable).unwrap_or_default();
-            if password.is_empty() {
-                return Err(Failure::input(format!(
-                    "no password for user {user}: {variable} is not set, and no file is named"
-                ))
-                .help(format!("set {variable} to the password, or name its file: {file_key}")));
-            }
-            (password, PasswordSource::Environment(variable.to_owned()))
-        }
+pub fn login(user: &str, source: PasswordSource, file_key: &str) -> Result<Login, Failure> {
+    let password = match &source {
+        PasswordSource::File(file) => read(file, "the password")?.trim_end_matches(['\r', '\n']).to_owned(),
+        PasswordSource::Environment(variable) => std::env::var(variable).unwrap_or_default(),
     };
-    Ok(Login { user: user.to_owned(), password, source })
+    if !password.is_empty() {
+        return Ok(Login { user: user.to_owned(), password, source });
+    }
+    Err(match source {
+        PasswordSource::File(file) => Failure::input(format!("no password for user {user}: {file} is empty"))
+            .help("write the password into it, and nothing else"),
+        PasswordSource::Environment(variable) => {
+            Failure::input(format!("no password for user {user}: {variable} is not set, and no file is named"))
+                .help(format!("set {variable} to the password, or name its file: {file_key}"))
+        }
+    })
 }
 
 /// The certificates that the files hold.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use archive::JournalEvent;
-use evidence::{DataSetOrigin, HostId, KeptDataSet};
+use evidence::{DataSetOrigin, HostId, KeptDataSet, SnapshotFacts};
 use experiment::{Cluster, DataSetFiles, DataSetPlace, DataSetStore, Database, Job, Plan, Snapshot, Started};
 use process::{failure, human_duration};
-use wire::{DatabaseRequest, Reply, Request, SnapshotFacts, Transfer};
+use wire::{DatabaseRequest, Reply, Request, Transfer};
 
 use super::hosts;
 use super::run::Run;
@@ -123,7 +123,7 @@ impl<'p> Store<'p> {
             let parts: Vec<String> = kept.parts.iter().map(|part| part.name.clone()).collect();
             let request = DatabaseRequest::Restore {
                 files: of.cluster.files.clone(),
-                from: self.transfer(false, &kept.key, &parts)?,
+                from: self.transfer(false, &kept.snapshot.key, &parts)?,
                 kept: Box::new(kept.clone()),
             };
             requests.push((*host, Request::Database(request)));
@@ -137,7 +137,7 @@ impl<'p> Store<'p> {
         let origin = DataSetOrigin { store: place.to_string(), made_by: first.made_by, made_at: first.made_at };
         run.say(&format!(
             "{name}: {} restored from {place}, where the run {} kept it on {}; {} in all",
-            counted(run.plan(), first.records),
+            counted(run.plan(), first.snapshot.records),
             origin.made_by,
             origin.made_at,
             human_duration(began.elapsed().as_secs_f64())
@@ -240,7 +240,7 @@ impl<'p> Store<'p> {
             }
             (None, DataSetPlace::S3 { .. }) => {}
         }
-        let mut loadings = found.values().map(|kept| &kept.loading);
+        let mut loadings = found.values().map(|kept| &kept.snapshot.loading);
         let first = loadings.next();
         Ok(match first.is_some() && loadings.all(|loading| Some(loading) == first) {
             _ if found.is_empty() => StoreContents::Nothing,

@@ -23,8 +23,8 @@ impl Target {
             return Ok(Self { product, keyspace: KEYSPACE.to_owned(), access: Access::default() });
         };
         let ExistingCluster { keyspace, dbname, data_centre, user, password_file, password_env, tls, .. } = cluster;
-        let place = secrets::Place::of(password_file.as_deref(), password_env.as_deref());
-        let login = |user: &String| secrets::login(user, place, "password_file in [target]");
+        let source = secrets::password_source(password_file.as_deref(), password_env.as_deref());
+        let login = |user: &String| secrets::login(user, source, "password_file in [target]");
         Ok(Self {
             product,
             keyspace: dbname.as_ref().unwrap_or(keyspace).clone(),

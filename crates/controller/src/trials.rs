@@ -20,7 +20,7 @@ use super::{adaptive, open, searches, standings, trial};
 
 /// Simulated trials between two lines of progress.
 const SIMULATED_TRIALS_A_LINE: usize = 50;
-/// So many trials that could not be completion out, one after the other, end the run.
+/// So many trials that could not be carried out, one after the other, end the run.
 const FAILURES_IN_A_ROW: u32 = 3;
 /// Trials that whoever watches sees coming.
 const NEXT_SHOWN: usize = 5;

@@ -30,7 +30,7 @@ use nodetool::nodetool;
 use reported::cassandra as series;
 use reported::{Reported, Series};
 
-/// An address of this test alone.
+/// An address of this story alone.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 41, 2);
 const JMX_PORT: u16 = 17_412;
 const TIMEOUT: Duration = Duration::from_secs(180);
@@ -81,6 +81,7 @@ fn admin(node: &Guarded) -> Admin {
 fn one_node_from_its_first_start_to_its_death() {
     let java = find_java(versions()[0]).unwrap();
     let mut distribution = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap();
+    shared::enter_own_network();
     let work = tempfile::Builder::new().prefix("iopslab-one-node-").tempdir().unwrap();
     let first = work.path().join("first node"); // a space, as in some people's directories
 
@@ -386,6 +387,7 @@ fn a_killed_node_says_so(node: &mut Guarded) {
 fn a_start_that_fails_is_an_error_with_the_reason() {
     let java = find_java(versions()[0]).unwrap();
     let distribution = ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap();
+    shared::enter_own_network();
     let work = tempfile::Builder::new().prefix("iopslab-bad-node-").tempdir().unwrap();
     let mut bad = config(&work.path().join("node"));
     (bad.plan.address, bad.plan.ports.management) = (Ipv4Addr::new(127, 0, 41, 4), JMX_PORT + 4);

@@ -124,7 +124,7 @@ fn a_node_starts_answers_and_stops_in_order(subject: &Subject) {
     assert!(!stage.server.answers(plan.client_address(), Duration::from_secs(1)));
     stage.server.check(plan.address, plan.ports).unwrap();
     let mut node = stage.start(&plan);
-    assert!(stage.server.answers(plan.client_address(), Duration::from_secs(5)));
+    assert!(stage.server.answers(plan.client_address(), PATIENCE));
     assert!(stage.server.check(plan.address, plan.ports).is_err(), "somebody listens there");
     assert_eq!(node.0.ended(), None);
     let logs = node.0.logs();

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use database::cassandra::{Admin, Cassandra, versions};
+use database::cassandra::{Admin, Cassandra, ensure_distribution, versions};
 use database::{Cluster, ClusterError, ClusterSpec, NodeLocation, Replication, Server as _};
 use scylla::client::session_builder::SessionBuilder;
 
@@ -29,6 +29,8 @@ impl Drop for Guarded {
 
 #[test]
 fn three_nodes_start_at_once_and_a_write_at_all_succeeds() {
+    ensure_distribution(versions()[0], &shared::cache(), &mut |_| {}, &|| false).unwrap();
+    shared::enter_own_network();
     let work = tempfile::Builder::new().prefix("iopslab-three-nodes-").tempdir().unwrap();
     let server = Cassandra::new(versions()[0], None);
     let mut spec = ClusterSpec::new(&server, work.path(), 3, &shared::cache());

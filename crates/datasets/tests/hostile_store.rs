@@ -15,7 +15,7 @@ fn refused(parts: &[KeptPart], store: &Path, into: &Path) -> String {
     let place = PartsLocation::Directory { store: store.to_owned(), key: "key".into() };
     let began = Instant::now();
     let refused = restore(parts, &place, into, &mut |_| true).unwrap_err();
-    assert!(began.elapsed() < Duration::from_secs(5), "{refused}");
+    assert!(began.elapsed() < Duration::from_secs(60), "{refused}");
     assert!(matches!(refused, StoreError::Damaged(_)), "{refused}");
     refused.to_string()
 }

@@ -182,7 +182,7 @@ fn cancelling_does_not_wait_for_responses() {
         engine::run_trial(&fake, &reads(closed(5), Duration::from_secs(60)), &mut |_| {}, &cancelled)
     });
     assert!(matches!(outcome, Err(EngineError::Cancelled)));
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
 
 use crate::interval::SIGNIFICANT_DIGITS;
 use crate::latency_counts::{self, LatencyCounts};
@@ -38,6 +38,15 @@ const MOST_COUNTS_BYTES: usize = 1 << 18;
 /// Cookies of the V2 format (HdrHistogram's `EncodableHistogram`): counts as they are, and deflated.
 const PLAIN: u32 = 0x1c84_9313;
 const DEFLATED: u32 = 0x1c84_9314;
+
+/// Encodes a histogram in HdrHistogram's V2 format, not deflated.
+pub fn encode_histogram(histogram: &Histogram<u64>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("writing a histogram of u64 counts to memory cannot fail");
+    bytes
+}
 
 /// Decodes a histogram in HdrHistogram's V2 format, deflated or not.
 ///
@@ -84,7 +93,8 @@ impl HistogramDecoder {
         let (length, highest) = (word(plain, 4).unwrap_or(0) as usize, long(plain, 24).unwrap_or(0));
         let mut rest = &plain[HEAD_BYTES..HEAD_BYTES + length];
         let end = latency_counts::buckets(highest);
-        let (mut counts, mut at) = (LatencyCounts::default(), 0_usize);
+        // Each takes a byte at least.
+        let (mut counts, mut at) = (LatencyCounts::with_room(rest.len()), 0_usize);
         while !rest.is_empty() {
             let (encoded, bytes) = varint(rest).ok_or("the counts of the histogram are cut off")?;
             rest = &rest[bytes..];
@@ -318,7 +328,7 @@ impl TrialRecord {
 mod tests {
     use std::collections::BTreeMap;
 
-    use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};
+    use hdrhistogram::serialization::V2DeflateSerializer;
 
     use super::*;
     use crate::{ErrorKind, LostValue, OperationKind, Series, empty_histogram};
@@ -333,8 +343,7 @@ mod tests {
 
     /// The histogram with its bounds and the length of its counts as somebody else would have them.
     fn forged(digits: u32, high: u64, length: u32) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        V2Serializer::new().serialize(&histogram(), &mut bytes).unwrap();
+        let mut bytes = encode_histogram(&histogram());
         bytes[4..8].copy_from_slice(&length.to_be_bytes());
         bytes[12..16].copy_from_slice(&digits.to_be_bytes());
         bytes[24..32].copy_from_slice(&high.to_be_bytes());
@@ -343,8 +352,7 @@ mod tests {
 
     #[test]
     fn a_histogram_comes_back_whole_in_both_forms() {
-        let (mut plain, mut deflated) = (Vec::new(), Vec::new());
-        V2Serializer::new().serialize(&histogram(), &mut plain).unwrap();
+        let (plain, mut deflated) = (encode_histogram(&histogram()), Vec::new());
         V2DeflateSerializer::new().serialize(&histogram(), &mut deflated).unwrap();
         assert_eq!(decode_histogram(&plain).unwrap(), histogram());
         assert_eq!(decode_histogram(&deflated).unwrap(), histogram());
@@ -383,8 +391,7 @@ mod tests {
         // Of other digits than ours the buckets are others.
         let mut coarse = Histogram::<u64>::new_with_bounds(1, HIGHEST_US, 2).unwrap();
         coarse.record_n(40_000, 3).unwrap();
-        let mut bytes = Vec::new();
-        V2Serializer::new().serialize(&coarse, &mut bytes).unwrap();
+        let bytes = encode_histogram(&coarse);
         assert_eq!(HistogramDecoder::default().counts(&bytes), Ok(LatencyCounts::of(&coarse)));
         // A gigabyte of zeros takes a megabyte; no more of it is inflated than a histogram can have.
         let mut bomb = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());

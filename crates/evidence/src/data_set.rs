@@ -4,20 +4,29 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
+/// The data set, or a node's part of it, as it lies in the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotFacts {
+    /// Content key of (data set, database version, schema).
+    pub key: String,
+    /// Records loaded, over all nodes; of tables of the user's own as many rows as were expected.
+    pub records: u64,
+    /// Which loading made it: parts of several nodes belong together only if they come from the same one.
+    pub loading: String,
+    /// Bytes of the table's files.
+    pub table_bytes: u64,
+    /// Bytes of the whole snapshot.
+    pub bytes: u64,
+}
+
 /// A node's data set in a store, as its `snapshot.json` there has it: it is written last, and without it there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct KeptDataSet {
     /// Version of this file's shape: [`KeptDataSet::VERSION`].
     pub format_version: u32,
-    /// Content key of (data set, database version, schema).
-    pub key: String,
-    /// Records loaded, over all nodes.
-    pub records: u64,
-    /// Which loading made it: parts of several nodes belong together only if they come from the same one.
-    pub loading: String,
-    pub table_bytes: u64,
-    pub bytes: u64,
+    #[serde(flatten)]
+    pub snapshot: SnapshotFacts,
     pub made_by: String,
     /// When, UTC, RFC 3339.
     pub made_at: String,
@@ -34,7 +43,9 @@ impl KeptDataSet {
     pub fn read(text: &str, key: &str) -> Result<Self, String> {
         let kept: Self = serde_json::from_str(text).map_err(|error| format!("it cannot be read: {error}"))?;
         match kept.format_version {
-            Self::VERSION if kept.key != key => return Err(format!("it is of {}, not of {key}", kept.key)),
+            Self::VERSION if kept.snapshot.key != key => {
+                return Err(format!("it is of {}, not of {key}", kept.snapshot.key));
+            }
             Self::VERSION => {}
             other => return Err(format!("its format is {other}, this iopslab reads {}", Self::VERSION)),
         }
@@ -88,11 +99,13 @@ mod tests {
         let part = KeptPart { name: part.to_owned(), bytes, sha256: String::new() };
         let kept = KeptDataSet {
             format_version: KeptDataSet::VERSION,
-            key: "k".to_owned(),
-            records: 1,
-            loading: "l".to_owned(),
-            table_bytes: 1,
-            bytes: 1,
+            snapshot: SnapshotFacts {
+                key: "k".to_owned(),
+                records: 1,
+                loading: "l".to_owned(),
+                table_bytes: 1,
+                bytes: 1,
+            },
             made_by: "r".to_owned(),
             made_at: "t".to_owned(),
             parts: vec![part.clone(), part],

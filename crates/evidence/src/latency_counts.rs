@@ -9,6 +9,8 @@ use crate::interval::{Interval, empty_histogram};
 
 /// Buckets for each doubling, as a power of two.
 const HALF_BITS: u32 = 10;
+/// Most counts that a sum keeps as they came: 32 KiB, as much memory as all buckets up to 8 ms.
+const MOST_LOOSE: usize = 2_048;
 
 /// The bucket of a latency in microseconds.
 pub(crate) fn bucket(us: u64) -> usize {
@@ -41,6 +43,11 @@ pub struct LatencyCounts {
 }
 
 impl LatencyCounts {
+    /// None yet, with room for so many buckets.
+    pub(crate) fn with_room(buckets: usize) -> Self {
+        Self { buckets: Vec::with_capacity(buckets), len: 0 }
+    }
+
     /// Those of a histogram of microseconds.
     pub fn of(histogram: &Histogram<u64>) -> Self {
         let mut counts = Self::default();
@@ -99,10 +106,12 @@ impl From<&Interval> for Interval<LatencyCounts> {
 /// The counts of many intervals.
 #[derive(Debug, Clone, Default)]
 pub struct LatencySum {
-    /// By bucket, up to the highest that has any.
+    /// By bucket, up to the highest that has any; empty as long as all are in `loose`.
     counts: Vec<u64>,
-    /// None below it has any.
+    /// None below it has any in `counts`.
     first: usize,
+    /// Buckets and counts of few intervals, as these have them: most buckets between them are empty.
+    loose: Vec<(usize, u64)>,
 }
 
 impl LatencySum {
@@ -115,39 +124,63 @@ impl LatencySum {
 
     /// Adds those of an interval.
     pub fn add(&mut self, more: &LatencyCounts) {
-        let ([(first, _), ..], [.., (last, _)]) = (more.buckets.as_slice(), more.buckets.as_slice()) else { return };
-        self.reach(*first, last + 1);
-        for (bucket, count) in &more.buckets {
-            self.counts[*bucket] = self.counts[*bucket].saturating_add(*count);
+        if self.counts.is_empty() && self.loose.len() + more.buckets.len() <= MOST_LOOSE {
+            self.loose.extend_from_slice(&more.buckets);
+            return;
         }
+        self.place_loose();
+        self.place(&more.buckets);
     }
 
     /// Adds those of another sum.
     pub fn add_sum(&mut self, more: &Self) {
-        if more.counts.is_empty() {
-            return;
+        self.place_loose();
+        if !more.counts.is_empty() {
+            self.reach(more.first, more.counts.len());
+            for (to, count) in self.counts[more.first..].iter_mut().zip(&more.counts[more.first..]) {
+                *to = to.saturating_add(*count);
+            }
         }
-        self.reach(more.first, more.counts.len());
-        for (to, count) in self.counts[more.first..].iter_mut().zip(&more.counts[more.first..]) {
-            *to = to.saturating_add(*count);
+        self.place(&more.loose);
+    }
+
+    fn place_loose(&mut self) {
+        let loose = std::mem::take(&mut self.loose);
+        self.place(&loose);
+    }
+
+    fn place(&mut self, buckets: &[(usize, u64)]) {
+        let ends = buckets.iter().fold(None, |ends: Option<(usize, usize)>, (bucket, _)| {
+            Some(ends.map_or((*bucket, *bucket), |(first, last)| (first.min(*bucket), last.max(*bucket))))
+        });
+        let Some((first, last)) = ends else { return };
+        self.reach(first, last + 1);
+        for (bucket, count) in buckets {
+            self.counts[*bucket] = self.counts[*bucket].saturating_add(*count);
         }
+    }
+
+    /// Each bucket that has any, with a count of it; those of `loose` may name a bucket more than once.
+    fn parts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let placed = self.counts.iter().copied().enumerate().skip(self.first).filter(|(_, count)| *count > 0);
+        placed.chain(self.loose.iter().copied())
     }
 
     /// How many there are.
     pub fn len(&self) -> u64 {
-        self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
+        self.parts().fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.counts.is_empty() && self.loose.is_empty()
     }
 
     /// The same as a histogram.
     pub fn histogram(&self) -> Histogram<u64> {
         let mut histogram = empty_histogram();
-        for (bucket, count) in self.counts.iter().enumerate().skip(self.first).filter(|(_, count)| **count > 0) {
-            histogram.saturating_record_n(longest_us(bucket), *count);
+        for (bucket, count) in self.parts() {
+            histogram.saturating_record_n(longest_us(bucket), count);
         }
         histogram
     }
@@ -211,5 +244,22 @@ mod tests {
         assert_eq!(sum.histogram(), expected);
         assert_eq!((sum.len(), sum.is_empty()), (expected.len(), false));
         assert!(LatencySum::default().is_empty() && LatencySum::default().histogram().is_empty());
+    }
+
+    /// Few are kept as they come, many by bucket: what a sum says is the same at every step from one to the other.
+    #[test]
+    fn a_sum_of_few_and_of_many_intervals_says_the_same() {
+        let (mut expected, mut sum) = (empty_histogram(), LatencySum::default());
+        for seed in 0..12 {
+            expected.add(histogram(seed)).unwrap();
+            sum.add(&LatencyCounts::of(&histogram(seed)));
+            assert_eq!((sum.histogram(), sum.len()), (expected.clone(), expected.len()), "{seed}");
+            let mut twice = sum.clone();
+            twice.add_sum(&sum);
+            let mut both = expected.clone();
+            both.add(&expected).unwrap();
+            assert_eq!(twice.histogram(), both, "{seed}");
+        }
+        assert!(sum.loose.is_empty() && !sum.counts.is_empty(), "so many are no longer kept as they came");
     }
 }

@@ -17,11 +17,11 @@ mod trial;
 
 pub use bounds::{
     HistogramDecoder, LONGEST_S, MOST_COUNTED, MOST_SAMPLES, check_counted, check_length, check_moment, check_seconds,
-    decode_histogram, decode_histogram_up_to,
+    decode_histogram, decode_histogram_up_to, encode_histogram,
 };
 pub use clock::{Clock, ClockReading};
 pub use columns::Column;
-pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart};
+pub use data_set::{DataSetOrigin, KeptDataSet, KeptPart, SnapshotFacts};
 pub use environment::{Disk, Environment, RUNTIMES, Runtime, Runtimes, runtimes};
 pub use experiment::{Consistency, FORMAT_VERSION, OperationKind, Role, VolumeRole};
 pub use host::{EbsFigures, HostFigures, HostSample, VolumeFigures};

@@ -77,22 +77,34 @@ pub struct Changed {
 
 impl Changed {
     /// What is wrong with the text in the words of who typed it: by the flag that set it, else at its place in `file`
-    /// as that stands.
-    pub fn explain(&self, file: &str, mistakes: Mistakes) -> Mistakes {
-        mistakes.moved(file, &self.before, |at| {
-            // A value in braces is refused as one whichever of its keys was set.
+    /// as that stands. `refused`: what is wrong with another text.
+    pub fn explain(&self, file: &str, mistakes: Mistakes, refused: impl Fn(&str) -> Option<Mistakes>) -> Mistakes {
+        mistakes.moved(file, &self.before, |mistake| {
+            let (mut at, mut flag) = (mistake.span.clone(), None);
             let is_in_braces = self.text.get(at.clone()).is_some_and(|value| value.starts_with('{'));
-            let (mut at, mut flag) = (at.clone(), None);
-            for (edit, by) in self.edits.iter().rev() {
+            for (index, (edit, by)) in self.edits.iter().enumerate().rev() {
                 let set = edit.stands();
                 let is_set = !at.is_empty() && set.start <= at.start && at.end <= set.end;
-                if is_set || (is_in_braces && at.start <= set.start && set.end <= at.end) {
-                    flag = flag.or_else(|| Some(by.clone()));
-                }
+                let is_around = is_in_braces && at.start <= set.start && set.end <= at.end;
                 at = edit.place_before(at.start)..edit.place_before(at.end);
+                // A value in braces is refused as one whichever of its keys was set: if it was refused without this
+                // flag, something else in it is wrong.
+                let was_refused = || refused(&self.with_first(index)).is_some_and(|all| all.is_any_at(file, at.start));
+                if flag.is_none() && (is_set || (is_around && !was_refused())) {
+                    flag = Some(by.clone());
+                }
             }
             (flag, at)
         })
+    }
+
+    /// The file with what the first so many flags set.
+    fn with_first(&self, flags: usize) -> String {
+        let mut text = self.before.clone();
+        for (edit, _) in &self.edits[..flags] {
+            text.replace_range(edit.at.clone(), &edit.with);
+        }
+        text
     }
 }
 

@@ -339,7 +339,6 @@ pub struct TrialShape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Find {
     /// How requests arrive.
-    #[serde(rename = "poisson")]
     pub arrivals: Arrivals,
 }
 
@@ -354,7 +353,6 @@ pub enum LoadLevel {
         /// Operations per second.
         operations_per_s: f64,
         /// How requests arrive.
-        #[serde(rename = "poisson")]
         arrivals: Arrivals,
     },
 }

@@ -1,5 +1,7 @@
 //! What a run does: the plan, and what its provider makes of it.
 
+use serde_json::Value;
+
 use crate::{Experiment, Plan, Setups, plan, setups};
 
 /// A plan with its configurations as a provider builds them: what a run freezes before it starts.
@@ -14,6 +16,31 @@ pub struct Job {
 /// The plan of an experiment, with what its provider makes of the configurations.
 pub fn job(experiment: &Experiment) -> Job {
     Job { plan: plan(experiment), setups: setups(experiment) }
+}
+
+// To read and write them is much code, which serde makes anew in each crate that asks for it: here it is compiled once.
+impl Plan {
+    /// As `plan.json` has it.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("plain values are always written")
+    }
+
+    /// Of what `plan.json` has.
+    pub fn from_json(document: Value) -> serde_json::Result<Self> {
+        serde_json::from_value(document)
+    }
+}
+
+impl Setups {
+    /// As `setups.json` has them.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("plain values are always written")
+    }
+
+    /// Of what `setups.json` has.
+    pub fn from_json(document: Value) -> serde_json::Result<Self> {
+        serde_json::from_value(document)
+    }
 }
 
 impl Job {

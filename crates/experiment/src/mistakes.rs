@@ -24,7 +24,7 @@ pub struct Mistake {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flag: Option<String>,
     #[serde(skip)]
-    span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 /// All mistakes of an experiment file, at least one.
@@ -44,20 +44,25 @@ impl Mistakes {
         &self.list
     }
 
+    /// Whether something is wrong at this place.
+    pub(crate) fn is_any_at(&self, file: &str, at: usize) -> bool {
+        self.list.iter().any(|mistake| mistake.file == file && mistake.span.start == at)
+    }
+
     fn of(related: Vec<One>) -> Self {
         Self { list: related.iter().map(|One(mistake, _)| mistake.clone()).collect(), related }
     }
 
-    /// With those of `file` at their places in `text`: `origin` says of a place in what was read which flag has set
-    /// what stands there, if any, and where that is in `text`.
+    /// With those of `file` at their places in `text`: `origin` says of a mistake in what was read which flag has made
+    /// it, if any, and where it stands in `text`.
     pub(crate) fn moved(
         mut self,
         file: &str,
         text: &str,
-        origin: impl Fn(&Range<usize>) -> (Option<String>, Range<usize>),
+        origin: impl Fn(&Mistake) -> (Option<String>, Range<usize>),
     ) -> Self {
         for One(mistake, source) in self.related.iter_mut().filter(|One(mistake, _)| mistake.file == file) {
-            (mistake.flag, mistake.span) = origin(&mistake.span);
+            (mistake.flag, mistake.span) = origin(mistake);
             (mistake.line, mistake.column) = position(text, mistake.span.start);
             *source = NamedSource::new(file, text.to_owned());
         }
@@ -172,7 +177,15 @@ impl<'a> Collector<'a> {
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Mistakes> {
         let own = self.file;
         self.found.sort_by_key(|One(mistake, _)| (mistake.file != own, mistake.line, mistake.column));
-        self.found.dedup_by(|One(a, _), One(b, _)| a == b);
+        // A list of a wrong value is refused as none, then for its element: what is expected stands with the latter.
+        self.found.dedup_by(|later, earlier| {
+            let (a, b) = (&later.0, &earlier.0);
+            let is_same = (&a.file, &a.span, &a.message) == (&b.file, &b.span, &b.message);
+            if is_same {
+                std::mem::swap(later, earlier);
+            }
+            is_same
+        });
         match value {
             Some(value) if self.found.is_empty() => Ok(value),
             _ => Err(Mistakes::of(self.found)),

@@ -325,10 +325,14 @@ fn above_instance(
     };
     // What is reached for a while is not nothing.
     let nothing = if burst.is_some() { "nothing that lasts" } else { "nothing" };
-    let mut advice = "Choose a larger instance or a slower volume";
+    let mut advice = "Choose a larger instance or a slower volume".to_owned();
     match wasted(catalog, experiment, configuration, volume) {
         Some(Wasted { usd, all, .. }) if usd < LEAST_USD || usd < all * LEAST_SHARE => {
-            advice = "It costs little, but what is stated is not what is measured";
+            let little = match usd < LEAST_USD {
+                true => format!("less than {LEAST_USD} USD a month"),
+                false => format!("{usd:.2} USD a month, less than {} % of the price", LEAST_SHARE * 100.0),
+            };
+            advice = format!("It costs {little}, but what is stated is not what is measured");
         }
         Some(Wasted { usd, parts, .. }) => {
             numbers.insert("wasted_usd_per_month", usd);

@@ -10,7 +10,8 @@ pub(crate) fn name(request: &ClusterRequest) -> String {
         None => name += "-local",
         Some(data) => {
             name += &format!("-{}-{}", data.kind, data.size_gib);
-            for stated in [data.iops, data.mib_per_s].into_iter().flatten() {
+            let rate = data.mib_per_s.map(|mib_per_s| data.kind.rate_as_written(mib_per_s));
+            for stated in [data.iops.map(|iops| iops.to_string()), rate].into_iter().flatten() {
                 name += &format!("-{stated}");
             }
         }
@@ -25,8 +26,12 @@ pub(crate) fn volume(request: &VolumeRequest, era: Option<&str>) -> String {
     if let Some(iops) = request.iops {
         keys += &format!(", iops = {iops}");
     }
-    if let Some(mib) = request.mib_per_s {
-        keys += &format!(", mib_per_s = {mib}");
+    if let Some(mib_per_s) = request.mib_per_s {
+        let rate = request.kind.rate_as_written(mib_per_s);
+        keys += &match rate.strip_suffix("MB") {
+            Some(mb) => format!(", mb_per_s = {mb}"),
+            None => format!(", mib_per_s = {rate}"),
+        };
     }
     if let Some(era) = era {
         keys += &format!(", era = {}", quoted(era));

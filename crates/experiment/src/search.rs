@@ -20,7 +20,6 @@ pub const LEVELS: [f64; 3] = [0.92, 1.0, 1.08];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchPlan {
     /// How requests arrive.
-    #[serde(rename = "poisson")]
     pub arrivals: Arrivals,
     /// Trials of each rate in a round.
     pub repetitions: u32,

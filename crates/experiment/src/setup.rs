@@ -11,7 +11,7 @@ use crate::{BacklogFiles, CacheTierSetup, ConsistencyLevels, DataLayout, NodeFau
 use product::Settings;
 
 /// Version of the files of a run directory, and of what is made from them. A program reads its own alone.
-pub const FORMAT_VERSION: u32 = 7;
+pub const FORMAT_VERSION: u32 = 8;
 
 /// What a provider makes of a plan's configurations, each once and in the plan's order: the document `setups.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

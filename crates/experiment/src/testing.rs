@@ -1,6 +1,9 @@
 //! Experiments that tests write, of this crate and of those that use it: the feature `testing`.
 
-use crate::{Job, ParseContext, ReadFor, parse};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Job, ParseContext, Place, Plan, ReadFor, Setup, parse};
 
 /// The job of an experiment that names no other file.
 ///
@@ -11,6 +14,29 @@ pub fn job(text: &str) -> Job {
     let catalog = catalog::Catalog::built_in();
     let experiment = parse(catalog, "test.toml", text, &ParseContext::alone(), ReadFor::Anybody);
     crate::job(&experiment.unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}")))
+}
+
+/// A plan as its file states it.
+///
+/// # Panics
+///
+/// Where it states none; so do the next two.
+pub fn plan(stated: Value) -> Plan {
+    Plan::from_json(stated).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A configuration as a file of setups states it.
+pub fn setup(stated: Value) -> Setup {
+    read(stated)
+}
+
+/// The place of a plan.
+pub fn place(stated: Value) -> Place {
+    read(stated)
+}
+
+fn read<T: DeserializeOwned>(stated: Value) -> T {
+    serde_json::from_value(stated).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An experiment of a million records and these configurations, which are read from; `load` is what `[load]` has

@@ -35,6 +35,7 @@ struct Counted {
 
 const COUNTED: &[Counted] = &[
     Counted { ending: "mib_per_s", unit: "MiB/s", units: &[("MiB/s", 1.0), ("GiB/s", 1024.0)] },
+    Counted { ending: "mb_per_s", unit: "MB/s", units: &[("MB/s", 1.0), ("GB/s", 1e3)] },
     Counted { ending: "usd_per_month", unit: "USD", units: &[("USD", 1.0)] },
     Counted { ending: "_usd", unit: "USD", units: &[("USD", 1.0)] },
     Counted { ending: "_gib", unit: "GiB", units: &[("GiB", 1.0), ("TiB", 1024.0)] },
@@ -127,6 +128,7 @@ mod tests {
             ("p99_ms", "10ms", Some(10.0)),
             ("p99_ms", "2 s", Some(2e3)),
             ("mib_per_s", "250 MiB/s", Some(250.0)),
+            ("mb_per_s", "2000 MB/s", Some(2e3)),
             ("size_gib", "2TiB", Some(2048.0)),
             // Millions, or megabytes; 3,725 GiB or 4,096.
             ("mib_per_s", "250M", None),

@@ -1,6 +1,6 @@
 //! Nothing that the file states is ignored in silence: it is obeyed, refused with the reason, or reported.
 
-use crate::story::{GOOD, accepted, and, each_refused, notes, to_run, with};
+use crate::story::{GOOD, accepted, and, each_refused, notes, refused, to_run, with};
 use catalog::Catalog;
 use experiment::{ParseContext, Provider, ReadFor, parse, refuse_unmeasurable};
 
@@ -123,6 +123,29 @@ fn an_existing_cluster_is_named_with_its_keyspace_and_nothing_that_it_cannot_be(
             "x.toml:4:9: `w` inserts, and nothing is restored in an existing cluster",
         ),
     ]);
+}
+
+/// Statements of the other language, too (`own_sql.rs`).
+#[test]
+fn what_a_product_has_nothing_for_is_refused_at_its_place() {
+    let target = "[target]\ndatabase = \"postgresql\"\nconsistency = \"one\"\n\n[dataset]";
+    let volume = "size_gib = 320, count = 2 }\nnodes = 3\nracks = 1\nsettings = { jvm = [\"-Xint\"] }\n\
+                  backlog = { overwrites = 1.0, sstables = 2 }";
+    let more = "\n[[fault]]\nkind = \"compaction\"\nat_s = 9\n\n[provider.local]\nheap_mib = 512\n";
+    let text = with("[dataset]", target).replacen("size_gib = 320 }", volume, 1) + more;
+    let reported = refused(&text).to_string();
+    for line in [
+        "x.toml:5:15: consistency: PostgreSQL has nothing of the kind (remove it)",
+        "x.toml:13:15: data_volume of a: PostgreSQL has one data directory, and count = 2 volumes (state",
+        "x.toml:14:9: nodes = 3 of a: iopslab starts PostgreSQL as one node, without replicas (remove it)",
+        "x.toml:15:9: racks of a: iopslab starts PostgreSQL as one node, without replicas (remove it)",
+        "x.toml:16:12: settings.jvm of a: PostgreSQL has nothing of the kind (remove it)",
+        "x.toml:17:11: backlog of a: PostgreSQL has nothing of the kind (remove it)",
+        "x.toml:28:8: [[fault]] kind = \"compaction\": PostgreSQL has nothing of the kind (remove it)",
+        "x.toml:32:12: heap_mib = 512: PostgreSQL has no Java heap",
+    ] {
+        assert!(reported.lines().any(|said| said.starts_with(line)), "{line}\n{reported}");
+    }
 }
 
 /// The lines of an existing PostgreSQL, with these after them.

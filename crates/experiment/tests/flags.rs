@@ -8,7 +8,8 @@ use experiment::{Assignment, ReadFor};
 fn what_a_flag_has_set_wrongly_is_a_mistake_of_the_flag_and_the_file_keeps_its_lines() {
     let said = |text: &str, all: &[Assignment]| {
         let changed = experiment::set(text, all).unwrap();
-        changed.explain("x.toml", read(&changed.text, ReadFor::Anybody).unwrap_err())
+        let refused = |text: &str| read(text, ReadFor::Anybody).err();
+        changed.explain("x.toml", refused(&changed.text).unwrap(), refused)
     };
     let sized = with("\"r4.4xlarge\"", "{ vcpus = 4, memory_gib = 16 }");
     for (text, set, expected) in [
@@ -40,4 +41,36 @@ fn what_a_flag_has_set_wrongly_is_a_mistake_of_the_flag_and_the_file_keeps_its_l
     assert!(lines[1].starts_with("--set load.concurrency=[0]: "), "{reported}");
     let json = serde_json::to_value(&mistakes).unwrap();
     assert_eq!((json[0].get("flag"), &json[1]["flag"]), (None, &"--set load.concurrency=[0]".into()), "{json}");
+}
+
+/// A flag was blamed for whatever was refused of the braces in which it set a key.
+#[test]
+fn what_a_file_in_braces_states_wrongly_is_no_mistake_of_a_flag_that_sets_another_key_there() {
+    let said = |text: &str, all: &[&str]| {
+        let all: Vec<Assignment> = all.iter().map(|set| set.parse().unwrap()).collect();
+        let changed = experiment::set(text, &all).unwrap();
+        let refused = |text: &str| read(text, ReadFor::Anybody).err();
+        changed.explain("x.toml", refused(&changed.text).unwrap(), refused).to_string()
+    };
+    let volume = "{ type = \"gp2\", size_gib = 320 }";
+    let no_size = with(volume, "{ type = \"gp3\" }");
+    let (iops, throughput) = ("configuration.a.data_volume.iops=5000", "configuration.a.data_volume.mib_per_s=200");
+    for all in [&[iops][..], &[iops, throughput]] {
+        let mistakes = said(&no_size, all);
+        assert!(mistakes.starts_with("x.toml:9:15: ") && !mistakes.contains("--set"), "{mistakes}");
+    }
+    let sized = with("\"r4.4xlarge\"", "{ vcpus = 0, memory_gib = 16 }");
+    let mistakes = said(&sized, &["configuration.a.instance.memory_gib=32"]);
+    assert!(mistakes.starts_with("x.toml:8:14: no instance has 0 vCPUs and 32 GiB"), "{mistakes}");
+
+    let at_the_top = |table: &str, in_braces: &str| with(table, "").replacen('\n', &format!("\n{in_braces}\n"), 1);
+    let table = format!("[[configuration]]\nname = \"a\"\ninstance = \"r4.4xlarge\"\ndata_volume = {volume}\n");
+    let text = at_the_top(&table, &format!("configuration = [{{ name = \"a\", data_volume = {volume} }}]"));
+    let mistakes = said(&text, &["configuration.a.nodes=1"]);
+    assert!(mistakes.starts_with("x.toml:2:") && !mistakes.contains("--set"), "{mistakes}");
+    // What the braces of one flag state wrongly is not the next one's.
+    let text = at_the_top("[load]\nconcurrency = [10]\n", "load = { concurrency = [10] }");
+    let braces = "load={ concurrency = [10], duration_s = 0 }";
+    let mistakes = said(&text, &[braces, "load.repetitions=5", "dataset.seed=7"]);
+    assert!(mistakes.starts_with(&format!("--set {braces}: duration_s cannot be 0")), "{mistakes}");
 }

@@ -75,6 +75,9 @@ fn a_mistake_hides_no_other_that_does_not_depend_on_it() {
     // A number is a list of one: nothing is hidden.
     let text = GOOD.replacen("update = 0.2", "update = 0.3", 1).replacen("[10]", "10", 1);
     said(&text, &["the proportions sum to 1.1", "concurrency cannot be the number 10"]);
+    // Unless its elements are text: that was refused twice, first with the advice to write [5].
+    let text = with("[10]", "[10]\nonly = 5");
+    said(&text, &["only cannot be the number 5 (text in quotes, such as only = [\"...\"])"]);
     let target = "[target]\nhosts = [\"h:9042\"]\ndbname = \"app\"\npassword_env = \"a b\"\n[dataset]";
     let parts =
         ["`hosts` without `keyspace`", "`dbname` is for PostgreSQL", "`password_env` is the name of a variable"];

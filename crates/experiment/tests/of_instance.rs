@@ -137,6 +137,22 @@ fn machines_of_other_clouds_are_emulated_with_the_path_of_their_volumes() {
     ]);
 }
 
+/// 2,000 MB/s at 1:100.
+#[test]
+fn a_volume_states_mb_per_s_or_mib_per_s_and_never_both() {
+    let of = |rate: &str| {
+        let volume = format!("{{ type = \"premium-v2\", size_gib = 1000, iops = 80000, {rate} }}");
+        on("azure:Standard_E96bds_v5", &volume, "")
+    };
+    let bytes = |text: &str| setup(text).data.limits.read_bytes_per_s.unwrap();
+    assert!((bytes(&of("mb_per_s = 2000")) - 20e6).abs() < 1.0);
+    assert!((bytes(&of("mib_per_s = 1000")) - 10.0 * 1_048_576.0).abs() < 1.0);
+    each_refused(&[
+        (of("mb_per_s = 2001"), "`mib_per_s` is 1908.3 (2001 MB/s): premium-v2 takes 125 to 2000 MB/s"),
+        (of("mb_per_s = 500, mib_per_s = 500"), "`mib_per_s` and `mb_per_s` state the same throughput"),
+    ]);
+}
+
 /// Of RDS 399 GiB do 3,000 IOPS and 400 do 12,000; its machines have no price of EC2's, and it runs no Cassandra.
 #[test]
 fn storage_of_rds_is_emulated_for_postgresql_alone() {

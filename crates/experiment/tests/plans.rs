@@ -161,12 +161,12 @@ fn a_plan_keeps_the_day_and_the_source_of_every_price() {
 
 /// As run directories and messages have it.
 #[test]
-fn json_says_of_arrivals_whether_they_are_a_poisson_process() {
-    for (word, poisson) in [("poisson", true), ("constant", false)] {
+fn json_says_how_requests_arrive() {
+    for word in ["poisson", "constant"] {
         let load = format!("rate = [100]\narrival = \"{word}\"");
         let level = story::accepted(&story::with("concurrency = [10]", &load)).load.levels[0];
         let json = serde_json::to_string(&level).unwrap();
-        assert_eq!(json, format!("{{\"rate\":{{\"operations_per_s\":100.0,\"poisson\":{poisson}}}}}"));
+        assert_eq!(json, format!("{{\"rate\":{{\"operations_per_s\":100.0,\"arrivals\":\"{word}\"}}}}"));
         assert_eq!(serde_json::from_str::<LoadLevel>(&json).unwrap(), level);
     }
 }

@@ -91,7 +91,7 @@ fn a_recording_has_its_statements_its_shares_and_its_load() {
     let rate = LoadLevel::Rate { operations_per_s: 400.0, arrivals: Arrivals::Recorded };
     assert_eq!(experiment.load.levels, [rate]);
     let json = serde_json::to_string(&rate).unwrap();
-    assert_eq!(json, r#"{"rate":{"operations_per_s":400.0,"poisson":"recorded"}}"#);
+    assert_eq!(json, r#"{"rate":{"operations_per_s":400.0,"arrivals":"recorded"}}"#);
     assert_eq!(serde_json::from_str::<LoadLevel>(&json).unwrap(), rate);
 
     let own = experiment.own.unwrap();

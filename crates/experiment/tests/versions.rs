@@ -38,6 +38,10 @@ fn what_a_database_of_a_configuration_cannot_be_is_refused() {
     );
     each_refused(&[
         (database("{ name = \"cassandra\" }"), "the key `version` is missing"),
+        (
+            database(&format!("{{ name = \"mongodb\", version = \"{default}\" }}")),
+            "`mongodb` is not the database of this experiment (that of [target], for all of it: cassandra)",
+        ),
         // Nothing is upgraded in place.
         (database(&format!("{{ version = \"{default}\", upgrade_from = \"4.1.10\" }}")), "unknown key `upgrade_from`"),
         (existing, "a cluster that exists has its version"),

@@ -40,4 +40,4 @@ pub use private::{NotPrivate, check_directory, check_file, check_way, open_priva
 pub use process::{is_stopped, start_time_ticks};
 pub use program::program;
 pub use read::{if_there, open, open_below, open_no_link, plain_relative, read, read_no_link, text, text_below};
-pub use shown::{shell_word, shown, shown_line};
+pub use shown::{shell_path, shell_word, shown, shown_line};

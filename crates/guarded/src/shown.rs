@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// The text with every character that a terminal would obey, or that nobody sees, as `\u001b`. Line breaks and tabs
 /// stay, and the colours that this program uses itself; one that hides what is written (black, concealed) is none of
@@ -41,9 +42,18 @@ pub fn shown_line(text: &str) -> String {
     shown(text).replace(['\n', '\t'], " ")
 }
 
-/// The text as one word of a POSIX shell, whatever is in it.
+/// The text as one word of a POSIX shell, whatever is in it; one of letters, digits and `/._-` as it is.
 pub fn shell_word(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// The same of a path.
+pub fn shell_path(path: &Path) -> String {
+    shell_word(&path.display().to_string())
 }
 
 /// Controls (C0, DEL, C1) and what changes how text around it looks: marks, embeddings, overrides and isolates of
@@ -96,5 +106,19 @@ mod tests {
             assert_eq!(shown(sent), seen);
         }
         assert_eq!(shown_line("two\nlines"), "two lines");
+    }
+
+    #[test]
+    fn a_word_of_a_shell_is_quoted_where_it_has_to_be() {
+        for (text, word) in [
+            ("/var/lib/iopslab-2/db_1.0", "/var/lib/iopslab-2/db_1.0"),
+            ("my runs/a", "'my runs/a'"),
+            ("it's", r"'it'\''s'"),
+            ("~", "'~'"),
+            ("$HOME", "'$HOME'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
     }
 }

@@ -109,11 +109,12 @@ impl File {
         match (name.trim(), value.trim()) {
             ("Type", value) => self.kind = Some(value.to_owned()),
             ("Thread Count" | "Thread count", value) => {
-                let threads = u32::try_from(lines::count(at, &value.replace(',', ""), line)?).ok();
+                let threads = u32::try_from(lines::count(at, &lines::without_commas(at, value, line)?, line)?).ok();
                 self.threads = threads.filter(|n| *n > 0);
             }
             ("OpsPer Sec", value) => {
-                self.rate = Some(lines::number(at, &value.replace(',', ""), line)?).filter(|rate| *rate > 0.0);
+                let rate = lines::number(at, &lines::without_commas(at, value, line)?, line)?;
+                self.rate = Some(rate).filter(|rate| *rate > 0.0);
             }
             _ => {}
         }
@@ -134,7 +135,7 @@ impl File {
         }
         let (all, each) = value.split_once('[').map_or((value, ""), |(all, each)| (all, each.trim_end_matches(']')));
         let number = |text: &str| {
-            let plain = text.split_whitespace().next().unwrap_or("").replace(',', "");
+            let plain = lines::without_commas(at, text.split_whitespace().next().unwrap_or(""), line)?;
             lines::number(at, &plain, line)
         };
         let mut figure = Figure { line: at, all: number(all)?, each: Vec::new() };

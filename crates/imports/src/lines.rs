@@ -18,6 +18,18 @@ pub fn number(at: usize, text: &str, of: &str) -> Result<f64, Refusal> {
     found.ok_or_else(|| Refusal::expected(at, &format!("a number of at least 0 where `{plain}` stands"), of))
 }
 
+/// A number as Java prints it in English, without the commas between thousands. In other languages a comma may begin
+/// the decimals: `0,6` is not 6. `of` is the whole line.
+pub fn without_commas(at: usize, text: &str, of: &str) -> Result<String, Refusal> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_grouped = whole.split(',').skip(1).all(|group| group.len() == 3);
+    match is_grouped && !decimals.contains(',') {
+        true => Ok(text.replace(',', "")),
+        false => Err(Refusal::expected(at, "commas between thousands alone", of)
+            .help("it ran in a language whose decimals have commas: run it with LC_ALL=C")),
+    }
+}
+
 /// A whole number that is not below 0. Some versions print it as `12.0`.
 pub fn count(at: usize, text: &str, of: &str) -> Result<u64, Refusal> {
     let value = number(at, text, of)?;

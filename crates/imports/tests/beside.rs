@@ -1,7 +1,5 @@
 //! HdrHistogram logs beside results, and tools whose operations somebody has to name: latte and NoSQLBench.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::time::{Duration, SystemTime};
 
 use evidence::{CountedFrom, ErrorKind, OperationKind, Tool};

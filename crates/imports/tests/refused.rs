@@ -1,7 +1,5 @@
 //! What is refused, at which line, and what was expected there; what is made of the rarer forms of a file.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use evidence::{CountedFrom, OperationKind};
 use imports::{Refusal, Results};
 
@@ -161,6 +159,14 @@ fn cassandra_stress() {
                 line(STRESS, "Latency mean"),
                 "a number",
             ),
+            // It was read as 6 ms.
+            (
+                "Latency mean              :    0.6 ms",
+                "Latency mean : 0,6 ms",
+                line(STRESS, "Latency mean"),
+                "commas between thousands",
+            ),
+            ("15,545 op/s  [", "15.545,0 op/s  [", line(STRESS, "Op rate"), "commas between thousands"),
             ("Latency mean ", "Latency avg ", line(STRESS, "Latency mean"), "a figure of the results"),
             ("Latency max               :   10.4 ms [WRITE: 10.4 ms]\n", "", None, "`latency max` is missing"),
             (

@@ -12,7 +12,6 @@ extern crate process;
 
 mod cli;
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -90,8 +89,9 @@ fn without_escape(mut usage: clap::Error) -> clap::Error {
 /// Help and version on stdout, bad usage on stderr; what was typed is repeated in it.
 fn answer(usage: &clap::Error) -> ExitCode {
     let (words, to_stderr) = (usage.render(), usage.use_stderr());
-    let is_terminal = if to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
-    let text = match is_terminal && std::env::var_os("NO_COLOR").is_none() {
+    let has_colour =
+        if to_stderr { output::has_colour(std::io::stderr()) } else { output::has_colour(std::io::stdout()) };
+    let text = match has_colour {
         true => words.ansi().to_string(),
         false => words.to_string(),
     };

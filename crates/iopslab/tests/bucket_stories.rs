@@ -164,6 +164,32 @@ fn a_snapshot_that_the_store_does_not_have_is_refused_before_machines_are_made()
     let script = format!("{version}\n[ \"$1\" = apply ] && echo >\"$0.applied\"\ntrue\n");
     std::fs::write(&terraform, format!("#!/bin/sh\n{script}")).unwrap();
     let said = ends(&resume, 1);
-    assert!(said.contains(why), "{said}");
+    assert!(said.contains(why) && !said.contains("taken away"), "{said}");
     assert!(!aws.lab.path().join("terraform.applied").exists(), "{said}");
+    // What stands beside a machine that is gone goes as after any run, and that is said.
+    let state = json!({ "resources": [{
+        "mode": "managed", "type": "aws_instance", "name": "machine", "instances": [],
+        "provider": "provider[\"registry.terraform.io/hashicorp/aws\"]",
+    }] });
+    let plan = json!({ "resource_changes": [{
+        "mode": "managed", "type": "aws_instance", "change": { "actions": ["create"], "before": null },
+    }] });
+    let known = format!("'state pull') printf '%s\\n' '{state}' ;;\n'show -json') printf '%s\\n' '{plan}' ;;");
+    let done = "'plan '*) echo \"$*\" >>\"$0.planned\" ;;\n'apply '*) echo \"$*\" >>\"$0.applied\" ;;";
+    let script = format!("#!/bin/sh\n{version}\ncase \"$1 $2\" in\n{known}\n{done}\nesac\n");
+    std::fs::write(&terraform, script).unwrap();
+    for key in ["id_ed25519", "id_ed25519.pub"] {
+        std::fs::write(run.join("terraform").join(key), "a key").unwrap();
+    }
+    let said = ends(&resume, 1);
+    assert!(said.contains(why) && said.contains("that are missing: they are taken away"), "{said}");
+    let planned = std::fs::read_to_string(aws.lab.path().join("terraform.planned")).unwrap();
+    let is_to_destroy: Vec<bool> = planned.lines().map(|line| line.contains("-destroy")).collect();
+    assert_eq!(is_to_destroy, [false, true], "{planned}");
+    assert!(aws.lab.path().join("terraform.applied").exists(), "{said}");
+    // Who is refused before any machine was looked for knows how those that may stand are taken away.
+    std::fs::write(run.join("terraform/id_ed25519"), "a key").unwrap();
+    let mut without_yes = aws.command(&[&["run"][..], &resume].concat());
+    let said = one_line(&without_yes.env("IOPSLAB_TERRAFORM", &terraform).exits(2).stderr);
+    assert!(said.contains("--yes") && said.contains("may stand") && said.contains("iopslab destroy "), "{said}");
 }

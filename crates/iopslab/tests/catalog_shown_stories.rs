@@ -65,3 +65,51 @@ fn what_is_shown_of_a_machine_says_what_it_is_of() {
     assert!(shown(&["cost", sold]).contains("the price does not need them"));
     lab.exits(2, &["catalog", "caps", sold]);
 }
+
+/// It was us-east-1 for all, and `caps` sent a reader to `show`, which knew nothing either.
+#[test]
+fn the_basis_has_the_regions_of_its_prices_and_caps_says_at_once_what_is_known_of_paths() {
+    let lab = Laboratory::new();
+    let shown = |arguments: &[&str]| lab.exits(0, &[&["catalog"], arguments].concat()).stdout;
+    let basis = |arguments: &[&str]| {
+        let bill = shown(&[&["cost"], arguments].concat());
+        bill.lines().find(|line| line.starts_with("basis: ")).unwrap_or_else(|| panic!("{bill}")).to_owned()
+    };
+    let azure = "azure:Standard_D16s_v6";
+    for (machines, region) in [
+        (&["m6i.large"][..], ", us-east-1, uplift"),
+        (&[azure][..], ", eastus, uplift"),
+        (&["gcp:n2-standard-16"][..], ", us-central1, uplift"),
+        (&[azure, "m6i.large"][..], ", eastus and us-east-1, uplift"),
+    ] {
+        let basis = basis(machines);
+        assert!(basis.contains(region), "{basis}");
+    }
+    assert!(shown(&["caps", azure]).contains("premium-v2, ultra: 33333 IOPS, 992 MB/s"));
+    assert!(shown(&["caps", "gcp:c4-standard-16"]).contains("path to volumes: not known of any type of them"));
+    let rate = shown(&["caps", "azure:Standard_E96bds_v5+premium-v2:1000:80000:2000MB"]);
+    assert!(rate.contains("1907.35 MiB/s (2000 MB/s)") && rate.contains("2000.0"), "{rate}");
+}
+
+/// A cloud, a series, and what is both a family of AWS and a series of Google's.
+#[test]
+fn families_are_listed_by_cloud_and_by_series() {
+    let lab = Laboratory::new();
+    let names = |family: &str| -> Vec<String> {
+        let listed = json(&lab, &["list", "--family", family]);
+        listed.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    for (family, start) in [
+        ("gcp", "gcp:"),
+        ("azure", "azure:"),
+        ("gcp:c4", "gcp:c4-"),
+        ("c4a", "gcp:c4a-"),
+        ("azure:E", "azure:Standard_E"),
+        ("azure:Standard_L", "azure:Standard_L"),
+        ("c4", "c4."),
+    ] {
+        let names = names(family);
+        assert!(!names.is_empty() && names.iter().all(|name| name.starts_with(start)), "{family}: {names:?}");
+    }
+    assert!(names("aws").iter().all(|name| !name.contains(':')));
+}

@@ -45,6 +45,7 @@ fn a_folder_has_its_experiment_and_its_latest_run() {
     };
     let (first, second) = (run(&first), run(&second));
     assert!(first.starts_with("story-") && second.starts_with("again-"), "{first}, {second}");
+    std::fs::create_dir(lab.path().join("runs/zzz-no-run")).unwrap();
     let (code, latest, stderr) = said(&lab, &["report", "--format", "json"]);
     assert_eq!((code, run(&latest)), (Some(0), second.clone()), "{stderr}");
     assert!(stderr.contains(&format!("the latest run: runs/{second}")), "{stderr}");
@@ -85,6 +86,9 @@ fn a_run_measures_what_is_asked_for_beside_its_file_and_says_so_in_its_own() {
     let flat = stderr.replace(" │", "");
     assert!(flat.contains("is a run, and an experiment file was expected"), "{stderr}");
     assert!(flat.contains("iopslab run --resume"), "{stderr}");
+    std::os::unix::fs::symlink(run, lab.path().join("my run")).unwrap();
+    let (_, _, stderr) = said(&lab, &["run", "my run"]);
+    assert!(stderr.replace(" │", "").contains("iopslab run --resume 'my run';"), "{stderr}");
     assert_eq!(said(&lab, &["run", "--resume", run]).0, Some(0));
     let (code, _, stderr) = said(&lab, &["run", "--resume", run, "--set", "load.repetitions=2"]);
     assert_eq!(code, Some(2), "{stderr}");

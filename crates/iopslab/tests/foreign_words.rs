@@ -14,6 +14,7 @@ case $word in
     *"agent --role client"*)
         while read -r request; do case $request in *hello*) break ;; esac; done
         printf 'a\033]52;c;cm0gLXJm\007b\033[2J\n' >&2
+        printf '\377\rb\342\200\256txt\n' >&2
         yes 'disk full' | head -n 100000 >&2
         head -c 335544320 /dev/zero | tr '\0' x >&2
         printf '\nthe last word\033[8m\n' >&2
@@ -45,6 +46,7 @@ fn what_an_agent_writes_is_shown_in_part_obeyed_by_nobody_and_fills_no_memory() 
     assert!(!said.contains(['\u{1b}', '\u{7}']), "{said:?}");
     for part in [
         "load1: a\\u001b]52;c;cm0gLXJm\\u0007b\\u001b[2J\n",
+        "load1: \u{fffd}\\u000db\\u202etxt\n",
         "load1: disk full\n",
         "load1: it writes more than 200 lines to stderr within 60 s: the others are left out\n",
         "the client agent was lost: ssh load1: it ended with exit status: 7; its last words: ",

@@ -70,7 +70,7 @@ fn the_second_leaves_at_once() {
     let (status, took) = ended(run, began);
     let said = lab.stderr_so_far();
     assert_eq!(status.code(), Some(130), "{said}");
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
     assert!(said.contains("left at once"), "{said}");
     end_sleeps(&lab);
 }

@@ -44,7 +44,9 @@ fn a_debian_package_has_what_an_archive_has_where_debian_looks_for_it() {
     let folder = released(&lab);
     let made = |name: &str, version: &str| {
         let package = lab.path().join(name);
-        let mut script = Command::new(root().join("scripts/deb.sh"));
+        // Whoever makes it may let others read nothing of their own.
+        let mut script = Command::new("sh");
+        script.args(["-c", "umask 077; exec \"$@\"", "sh"]).arg(root().join("scripts/deb.sh"));
         script.args([folder.as_path(), Path::new("arm64"), Path::new(version), package.as_path()]);
         script.env("SOURCE_DATE_EPOCH", "1700000000").exits(0);
         package

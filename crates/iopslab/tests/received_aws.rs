@@ -17,7 +17,7 @@ const WAY: &str = "\n[provider.aws]\ncontroller_cidr = \"203.0.113.7/32\"\npubli
 const TERRAFORM: &str = r#"#!/bin/sh
 here=$(dirname "$0")
 echo "$*" >> "$here/called"
-env | grep '^TF_' >> "$here/environment"
+env | grep -e '^TF_' -e '^AWS_CONFIG_FILE=' >> "$here/environment"
 case "$1" in
 version) echo '{"terraform_version":"1.11.4"}' ;;
 init)
@@ -189,13 +189,16 @@ fn what_the_user_has_set_for_terraform_is_kept_and_leads_it_nowhere_else() {
         .env("TF_CLI_ARGS_destroy", "-target=x")
         .env("TF_CLI_CONFIG_FILE", "own.tfrc")
         .env("TF_PLUGIN_CACHE_DIR", "/srv/cache")
+        // Expanded by who reads it.
+        .env("AWS_CONFIG_FILE", "~/config")
         .exits(0);
     let environment = story.noted("environment");
     for gone in ["TF_WORKSPACE", "TF_DATA_DIR", "TF_CLI_ARGS"] {
         assert!(!environment.contains(gone), "{environment}");
     }
     let own = story.lab.path().canonicalize().unwrap().join("own.tfrc");
-    for kept in [format!("TF_CLI_CONFIG_FILE={}", own.display()), "TF_PLUGIN_CACHE_DIR=/srv/cache".to_owned()] {
+    let own = format!("TF_CLI_CONFIG_FILE={}", own.display());
+    for kept in [own.as_str(), "TF_PLUGIN_CACHE_DIR=/srv/cache", "AWS_CONFIG_FILE=~/config"] {
         assert!(environment.lines().any(|line| line == kept), "{environment}");
     }
 }

@@ -32,6 +32,7 @@ mod received_aws;
 mod received_runs;
 mod refresh_stories;
 mod resume_stories;
+mod simulated_capacity_stories;
 mod simulated_stories;
 mod small_machine_stories;
 mod support;

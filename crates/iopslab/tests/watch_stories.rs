@@ -227,23 +227,29 @@ fn who_has_no_token_or_comes_from_another_site_gets_nothing_and_those_who_drip_h
     let watched = Watched::begin(60);
     watched.command("/pause");
     let Watched { address, token, .. } = &watched;
+    assert_eq!(token.len(), 32);
     let own = format!("Host: {address}\r\nOrigin: http://{address}\r\n");
+    let with = format!("{own}X-Iopslab-Token: {token}\r\n");
     let none = "0".repeat(32);
-    for (request, headers) in [
-        ("GET /".to_owned(), String::new()),
-        (format!("GET /?token={none}"), String::new()),
-        ("GET /events".to_owned(), String::new()),
+    let mut refused = vec![
         (format!("GET /?token={token}"), "Host: rebound.example.org\r\n".to_owned()),
         (format!("GET /events?token={token}"), format!("Host: {address}\r\nOrigin: http://example.org\r\n")),
         ("POST /resume".to_owned(), own.clone()),
         (format!("POST /resume?token={token}"), own.clone()),
         ("POST /resume".to_owned(), format!("{own}X-Iopslab-Token: {none}\r\n")),
         ("POST /resume".to_owned(), format!("Host: {address}\r\nX-Iopslab-Token: {token}\r\n")),
-        (
-            "POST /resume".to_owned(),
-            format!("Host: {address}\r\nOrigin: http://example.org\r\nX-Iopslab-Token: {token}\r\n"),
-        ),
-    ] {
+    ];
+    let last = if token.ends_with('0') { '1' } else { '0' };
+    let (nearly, longer) = (format!("{}{last}", &token[..31]), format!("{token}0"));
+    for path in ["/", "/events"] {
+        refused.push((format!("GET {path}"), String::new()));
+        let given = ["", &none, &nearly, &longer];
+        refused.extend(given.map(|given| (format!("GET {path}?token={given}"), String::new())));
+    }
+    for origin in [format!("https://{address}"), "http://example.org".to_owned(), "null".to_owned()] {
+        refused.push(("POST /resume".to_owned(), with.replace(&format!("http://{address}"), &origin)));
+    }
+    for (request, headers) in refused {
         let answer = watched.ask(&request, &headers);
         assert!(answer.starts_with("HTTP/1.1 403"), "{request} {headers}: {answer}");
         assert!(!answer.contains(token.as_str()) && !answer.contains("reads"), "{answer}");
@@ -256,9 +262,25 @@ fn who_has_no_token_or_comes_from_another_site_gets_nothing_and_those_who_drip_h
     }
     let watchers: Vec<Events> = (0..12).map(|_| watched.events()).collect();
     let page = watched.ask(&format!("GET /?token={token}"), &format!("Host: {address}\r\n"));
-    assert!(page.starts_with("HTTP/1.1 200") && page.contains("Content-Security-Policy: default-src 'none'"), "{page}");
-    assert!(!page.contains("unsafe-inline") && !page.contains("src=\"http"), "it asks nobody else");
-    watched.command("/resume");
+    let nonce = page.split("script-src 'nonce-").nth(1).and_then(|rest| rest.split('\'').next()).unwrap();
+    let held =
+        ["Content-Security-Policy: default-src 'none'", "frame-ancestors 'none'", "Referrer-Policy: no-referrer"];
+    for held in held.map(str::to_owned).into_iter().chain([format!("<script nonce=\"{nonce}\"")]) {
+        assert!(page.contains(&held), "{held}: {page}");
+    }
+    for other in ["unsafe-inline", "src=\"http", "Access-Control-Allow"] {
+        assert!(!page.contains(other), "it asks nobody else, and nobody else may read it: {page}");
+    }
+    for request in ["GET /stop", "POST /skip", "POST /skip?cell=2", "POST /skip?cell=-1", "POST /leave"] {
+        let answer = watched.ask(request, &with);
+        assert!(answer.starts_with("HTTP/1.1 404"), "{request}: {answer}");
+    }
+    watched.command("/skip?cell=0");
+    watched.command("/take-up?cell=0");
+    // Through ssh -L the port is another one, at both ends of the comparison.
+    let forwarded = with.replace(address.as_str(), "localhost:9000");
+    let resumed = watched.ask("POST /resume", &forwarded);
+    assert!(resumed.starts_with("HTTP/1.1 200"), "{resumed}");
     let (code, lab) = watched.end();
     assert_eq!(code, Some(0), "{}", lab.stderr_so_far());
     assert_eq!(lab.trials().len(), 120);

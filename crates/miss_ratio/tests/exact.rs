@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests, too")]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use miss_ratio::{CurveError, Policy, Rules, TierCurve, hit_ratios};
@@ -41,7 +41,9 @@ struct Cache {
     room: usize,
     ttl: u64,
     operations_per_s: f64,
-    items: HashMap<u64, Cached>,
+    /// By record: their numbers follow each other.
+    items: Vec<Option<Cached>>,
+    held: usize,
     /// Of each segment: its records, the oldest first.
     segments: [BTreeMap<u64, u64>; 3],
     moves: u64,
@@ -51,7 +53,7 @@ impl Cache {
     fn new(room: usize, rules: Rules) -> Self {
         let ttl = rules.ttl_operations.map_or(u64::MAX, |ttl| ttl as u64);
         let operations_per_s = rules.operations_per_s.unwrap_or(1.0);
-        Self { room, ttl, operations_per_s, items: HashMap::new(), segments: Default::default(), moves: 0 }
+        Self { room, ttl, operations_per_s, items: Vec::new(), held: 0, segments: Default::default(), moves: 0 }
     }
 
     fn second(&self, now: u64) -> u64 {
@@ -59,20 +61,25 @@ impl Cache {
     }
 
     fn delete(&mut self, record: u64) -> Option<Cached> {
-        let item = self.items.remove(&record)?;
+        let item = self.items.get_mut(record as usize)?.take()?;
+        self.held -= 1;
         self.segments[item.segment].remove(&item.place);
         Some(item)
     }
 
+    /// One that it does not have.
     fn put(&mut self, record: u64, item: Cached, segment: usize) {
+        let at = record as usize;
+        self.items.resize(self.items.len().max(at + 1), None);
         self.moves += 1;
-        self.items.insert(record, Cached { segment, place: self.moves, ..item });
+        self.held += 1;
+        self.items[at] = Some(Cached { segment, place: self.moves, ..item });
         self.segments[segment].insert(self.moves, record);
     }
 
     fn store(&mut self, record: u64, now: u64) {
         self.delete(record);
-        if self.items.len() == self.room {
+        if self.held == self.room {
             let oldest = [COLD, HOT, WARM].into_iter().find_map(|segment| self.oldest(segment)).unwrap();
             self.delete(oldest.0);
         }
@@ -82,11 +89,11 @@ impl Cache {
     }
 
     fn oldest(&self, segment: usize) -> Option<(u64, Cached)> {
-        self.segments[segment].first_key_value().map(|(_, record)| (*record, self.items[record]))
+        self.segments[segment].first_key_value().map(|(_, record)| (*record, self.items[*record as usize].unwrap()))
     }
 
     fn maintain(&mut self, now: u64) {
-        let (all, second) = (self.items.len(), self.second(now));
+        let (all, second) = (self.held, self.second(now));
         let cold_age = self.oldest(COLD).map_or(0, |(_, item)| second - item.second);
         for (segment, most, age) in [(HOT, all / 5, cold_age / 5), (WARM, 2 * all / 5, 2 * cold_age)] {
             while let Some((record, item)) = self.oldest(segment) {
@@ -108,7 +115,8 @@ impl Cache {
 
     fn read(&mut self, record: u64, now: u64) -> bool {
         let second = self.second(now);
-        let Some(item) = self.items.get_mut(&record).filter(|item| now - item.stored_at < self.ttl) else {
+        let item = self.items.get_mut(record as usize).and_then(Option::as_mut);
+        let Some(item) = item.filter(|item| now - item.stored_at < self.ttl) else {
             self.store(record, now);
             return false;
         };

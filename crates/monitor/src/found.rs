@@ -151,7 +151,11 @@ impl FoundProcess {
             let parts: Vec<&str> = log.split(':').collect();
             let file = parts.get(1).and_then(|output| output.strip_prefix("file="));
             let Some(file) = file.filter(|_| parts[0].split(',').any(is_of_pauses)) else { continue };
-            let path = self.inside(&file.trim_matches('"').replace("%p", &pid));
+            let file = file.trim_matches('"').replace("%p", &pid);
+            let path = match Path::new(&file).is_absolute() {
+                true => self.inside(&file),
+                false => self.path("cwd").join(file),
+            };
             let decorations = parts.get(2).copied().unwrap_or_default();
             let reported = |names: [&str; 2]| decorations.split(',').any(|d| names.contains(&d));
             // Without any said, a line has its level and its tags.
@@ -300,5 +304,9 @@ mod tests {
         ] {
             assert_eq!(of(line), expected, "{line}");
         }
+        // A name that begins where the process was started.
+        let root = tree(&[(5, "java", "java -Xlog:gc*:file=logs/gc.log", &[])]);
+        let found = FoundProcess::called(root.path(), "java").unwrap().gc_log();
+        assert_eq!(found, GcLogPlace::File(root.path().join("proc/5/cwd/logs/gc.log")));
     }
 }

@@ -3,7 +3,8 @@
 //! A line of JDK 11 to 21 with `-Xlog:gc*`: `[12.345s][info][gc] GC(7) Pause Young (Normal) (G1 Evacuation Pause)
 //! 24M->4M(256M) 3.123ms`. Only lines with the plain tag `gc` carry the whole pause; `gc,phases` and the others repeat
 //! parts of it. Cassandra's own configuration asks for `gc=info` without tags: there a line ends its decorations with
-//! the level, and a pause with its time is one of the plain tag.
+//! the level, and a pause with its time is one of the plain tag. The JVM writes numbers as the language of its
+//! environment has them: `3,123ms` in German.
 
 use std::path::PathBuf;
 
@@ -55,7 +56,8 @@ fn pause(line: &str) -> Option<f64> {
     if !is_whole || !message.starts_with("Pause") {
         return None;
     }
-    message.trim_end().strip_suffix("ms")?.rsplit(' ').next()?.parse::<f64>().ok().map(|ms| ms / 1e3)
+    let ms = message.trim_end().strip_suffix("ms")?.rsplit(' ').next()?;
+    ms.replace(',', ".").parse::<f64>().ok().map(|ms| ms / 1e3)
 }
 
 #[cfg(test)]
@@ -105,6 +107,13 @@ mod tests {
         assert!((pause(line).unwrap() - 0.003_123).abs() < 1e-12);
         let heap = "[2026-11-21T00:26:25.636+0000][0.599s][4711][4720][trace] GC(7) Eden regions: 12->0(10)";
         assert_eq!(pause(heap), None);
+    }
+
+    /// Of a database that somebody else has started: its pauses were none.
+    #[test]
+    fn a_decimal_comma_is_a_decimal_point() {
+        let line = "[0,599s][info][gc          ] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 30M->6M(64M) 8,873ms";
+        assert!((pause(line).unwrap() - 0.008_873).abs() < 1e-12);
     }
 
     #[test]

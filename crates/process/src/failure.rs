@@ -1,10 +1,8 @@
 //! The one error path to the user: what failed, where, what to do now.
 
-use std::io::IsTerminal as _;
-
 use miette::Diagnostic as _;
 
-use crate::output::Format;
+use crate::output::{Format, has_colour};
 
 /// Why a command did not do what was asked, with its exit code.
 #[derive(Debug)]
@@ -110,8 +108,10 @@ impl Failure {
 
 /// Every mistake once, at its place in the file.
 fn drawn(mistakes: &experiment::Mistakes) -> Result<String, std::fmt::Error> {
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let theme = if colour { miette::GraphicalTheme::unicode() } else { miette::GraphicalTheme::unicode_nocolor() };
+    let theme = match has_colour(std::io::stderr()) {
+        true => miette::GraphicalTheme::unicode(),
+        false => miette::GraphicalTheme::unicode_nocolor(),
+    };
     let handler = miette::GraphicalReportHandler::new_themed(theme);
     let mut text = String::new();
     for mistake in mistakes.related().into_iter().flatten() {

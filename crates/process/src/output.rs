@@ -12,8 +12,9 @@
 //! SIGPIPE stays ignored, as Rust starts programs: a controller would otherwise die of an agent that died, and an agent
 //! of its controller, before either has undone what it did.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, IsTerminal, Write as _};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,6 +87,21 @@ fn above(bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Whether a terminal is there that obeys what moves its cursor and changes its colour: one whose kind TERM says, and
+/// that it is not dumb (terminfo(5)).
+pub fn obeys(terminal: impl IsTerminal) -> bool {
+    terminal.is_terminal() && is_obedient(std::env::var_os("TERM").as_deref())
+}
+
+/// Whether what is written there may have colours: it obeys, and NO_COLOR does not say no.
+pub fn has_colour(terminal: impl IsTerminal) -> bool {
+    obeys(terminal) && std::env::var_os("NO_COLOR").is_none()
+}
+
+fn is_obedient(kind: Option<&OsStr>) -> bool {
+    kind.is_some_and(|kind| !kind.is_empty() && kind != "dumb")
+}
+
 /// Columns of a terminal whose size is not known.
 const COLUMNS: usize = 80;
 
@@ -96,11 +112,15 @@ pub fn columns() -> usize {
 
 /// What COLUMNS says, or the columns of this terminal; `None`: it is none.
 pub fn columns_of(terminal: impl AsFd) -> Option<usize> {
-    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    stated.or_else(|| {
+    stated(std::env::var("COLUMNS").ok().as_deref()).or_else(|| {
         let size = rustix::termios::tcgetwinsize(terminal).ok()?;
         (size.ws_col > 0).then_some(usize::from(size.ws_col))
     })
+}
+
+/// What COLUMNS says; 0 is what shells without a terminal say.
+fn stated(columns: Option<&str>) -> Option<usize> {
+    columns?.parse().ok().filter(|columns| *columns > 0)
 }
 
 /// The way to stderr of the log, and of what agents write there.
@@ -149,6 +169,21 @@ pub fn pretty(value: &impl serde::Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_obeys_whose_kind_is_known_and_not_dumb() {
+        for (kind, obeys) in [(None, false), (Some(""), false), (Some("dumb"), false), (Some("xterm-256color"), true)] {
+            assert_eq!(is_obedient(kind.map(OsStr::new)), obeys, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_without_columns_is_none() {
+        let cases = [(None, None), (Some(""), None), (Some("0"), None), (Some("wide"), None), (Some("72"), Some(72))];
+        for (said, columns) in cases {
+            assert_eq!(stated(said), columns, "{said:?}");
+        }
+    }
 
     /// A warning was written into the live line, and the terminal showed half of either.
     #[test]

@@ -91,8 +91,8 @@ pub struct ProcessAgent {
     heard: Arc<Mutex<Heard>>,
     patience: Patience,
     /// Where it is at the other end of an `ssh`: the machine's name, and the last that ssh or the agent wrote to
-    /// stderr.
-    by_ssh: Option<(String, LastWords)>,
+    /// stderr, with which it is said how it ended.
+    pub(crate) by_ssh: Option<(String, LastWords)>,
 }
 
 /// What an agent has said last.
@@ -206,11 +206,6 @@ impl ProcessAgent {
     /// What it writes to stderr, where that was piped.
     pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
-    }
-
-    /// It is at the other end of an `ssh` to this machine: how it ended is said with these last words.
-    pub(crate) fn remember_ssh(&mut self, machine: String, last_words: LastWords) {
-        self.by_ssh = Some((machine, last_words));
     }
 
     /// How the process has ended, if it has while it is `waited` for.

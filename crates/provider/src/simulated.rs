@@ -9,12 +9,12 @@ use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
-use evidence::{Environment, HostId, HostSample, Interval, Role, Series};
+use evidence::{Environment, HostId, HostSample, Interval, Role, Series, SnapshotFacts};
 use experiment::{Cell, Job, LoadLevel, PlannedTrial, TrialShape, Truth};
 use simulator::{SimulatedTrial, Simulation};
 use wire::{
-    ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, Second, SnapshotFacts,
-    StartedTrial, TrialResult, WarmRound,
+    ClientRequest, DatabaseRequest, Event, LoadedDataset, Reply, Request, RequestError, Second, StartedTrial,
+    TrialResult, WarmRound,
 };
 
 use crate::{Agent, AgentError, Ending, Held, HostAddress, Incoming, Provider};

@@ -1,7 +1,7 @@
 //! What an agent on another machine, and its ssh, write to stderr: passed on line by line, in bounds, as a terminal may
 //! be given it. So is what one of this machine writes there where a terminal has lines that stay in their place.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Write as _};
 use std::process::ChildStderr;
 use std::sync::PoisonError;
 use std::thread;
@@ -20,27 +20,22 @@ const LAST_WORDS: usize = 5;
 const SHOWN_MOST_LINES: u64 = 200;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// A line about a machine.
+/// A line about a machine. Nobody may be there to read it. It is written at once: others write there, too.
 pub(crate) fn say(name: &str, line: &str) {
-    write_line(&mut Log, name, line);
-}
-
-/// Nobody may be there to read it. It is written at once: others write there, too.
-fn write_line(to: &mut impl Write, name: &str, line: &str) {
     let line = match name {
         "" => guarded::shown_line(line),
         name => guarded::shown_line(&format!("{name}: {line}")),
     };
-    let _ = to.write_all(format!("{line}\n").as_bytes());
+    let _ = Log.write_all(format!("{line}\n").as_bytes());
 }
 
 /// Passes on what comes `from` a machine of this name (empty: this one) until it ends, in a thread, and keeps the last
 /// of it. Everything is read, so that whoever writes more than is shown does not wait.
 pub(crate) fn forward(name: String, from: ChildStderr, last_words: LastWords) {
-    thread::spawn(move || pass_on(&name, from, Log, &last_words));
+    thread::spawn(move || pass_on(&name, from, &last_words));
 }
 
-fn pass_on(name: &str, from: impl Read, mut to: impl Write, last_words: &LastWords) {
+fn pass_on(name: &str, from: ChildStderr, last_words: &LastWords) {
     let mut from = BufReader::new(from);
     let mut shown = Shown::since(Instant::now());
     while let Ok((line, _)) = wire::line(&mut from, LINE_MOST_BYTES) {
@@ -50,7 +45,7 @@ fn pass_on(name: &str, from: impl Read, mut to: impl Write, last_words: &LastWor
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end();
         for line in shown.lines(line, Instant::now()) {
-            write_line(&mut to, name, &line);
+            say(name, &line);
         }
         let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
         words.push_back(line.to_owned());
@@ -59,7 +54,7 @@ fn pass_on(name: &str, from: impl Read, mut to: impl Write, last_words: &LastWor
         }
     }
     if let Some(line) = shown.left_out() {
-        write_line(&mut to, name, &line);
+        say(name, &line);
     }
 }
 
@@ -104,68 +99,7 @@ impl Shown {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use super::*;
-
-    /// A terminal, as far as it can be looked at afterwards.
-    #[derive(Clone, Default)]
-    struct Terminal(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Terminal {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// What is seen of this, and the last words that are kept.
-    fn seen(from: impl Read) -> (String, Vec<String>) {
-        let (terminal, last_words) = (Terminal::default(), LastWords::default());
-        pass_on("db1", from, terminal.clone(), &last_words);
-        let text = String::from_utf8(terminal.0.lock().unwrap().clone()).unwrap();
-        let words = last_words.lock().unwrap().iter().cloned().collect();
-        (text, words)
-    }
-
-    #[test]
-    fn nothing_that_an_agent_writes_is_obeyed_by_a_terminal() {
-        let sent = b"a\x1b]52;c;cm0gLXJm\x07b\n\xff\x1b[2J\rdone\nb\xe2\x80\xaetxt\n";
-        let (text, _) = seen(&sent[..]);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(
-            lines,
-            ["db1: a\\u001b]52;c;cm0gLXJm\\u0007b", "db1: \u{fffd}\\u001b[2J\\u000ddone", "db1: b\\u202etxt"]
-        );
-    }
-
-    /// An agent, or whoever has its machine, wrote until the terminal showed nothing else.
-    #[test]
-    fn an_agent_that_writes_on_and_on_is_read_to_its_end_and_shown_in_part() {
-        let flood = "disk full\n".repeat(100_000);
-        let (text, words) = seen(flood.as_bytes().chain(&b"the last word\n"[..]));
-        let most = SHOWN_MOST_LINES as usize;
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), most + 2, "{:#?}", &lines[most - 1..]);
-        assert!(lines[..most].iter().all(|line| *line == "db1: disk full"));
-        assert_eq!(lines[most], "db1: it writes more than 200 lines to stderr within 60 s: the others are left out");
-        assert_eq!(lines[most + 1], "db1: 99801 lines that it wrote to stderr were left out");
-        assert_eq!(words.len(), LAST_WORDS);
-        assert_eq!(words.last().map(String::as_str), Some("the last word"), "why it was lost is kept all the same");
-    }
-
-    #[test]
-    fn a_line_without_an_end_is_cut_into_lines_that_are_shown_in_part() {
-        let endless = std::io::repeat(b'x').take(64 << 20);
-        let (text, words) = seen(endless);
-        assert_eq!(text.lines().count() as u64, SHOWN_MOST_LINES + 2);
-        assert!(text.lines().all(|line| line.len() <= "db1: ".len() + LINE_MOST_BYTES + 1));
-        assert!(words.iter().all(|line| line.len() <= LINE_MOST_BYTES + 1));
-    }
 
     #[test]
     fn who_has_written_too_much_is_shown_again_when_the_period_is_over() {

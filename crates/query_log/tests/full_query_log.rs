@@ -1,15 +1,11 @@
 //! Files of Cassandra's full query log: read whole, refused where they are broken.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::ops::Range;
 
+use crate::support::Cassandra::{V4_1, V5_0};
+use crate::support::{Cassandra, Queue, field, options, text};
 use proptest::prelude::*;
 use query_log::{Log, Value};
-use support::Cassandra::{V4_1, V5_0};
-use support::{Cassandra, Queue, field, options, text};
 
 const READ: &str = "SELECT * FROM shop.carts WHERE shopper = ?";
 const NOW_MS: i64 = 1_764_180_000_123;

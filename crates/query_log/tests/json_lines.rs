@@ -1,7 +1,5 @@
 //! JSON Lines: read, refused at their line, and summed up.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use query_log::{At, Log, LogError, Value};
 
 fn read(text: &str) -> Result<Log, LogError> {

@@ -101,6 +101,14 @@ pub fn whole_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// A margin of error as `12 %`, below one as `0.4 %`, and `0.1 %` where it is less: that there is none is never known.
+pub fn margin(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent < 0.95 => format!("{:.1} %", percent.max(0.1)),
+        _ => whole_percent(share),
+    }
+}
+
 /// A share that somebody wrote down: `5 %`, `2.50 %`.
 pub fn given_percent(share: f64) -> String {
     // 0.07 x 100 is 7.000000000000001.
@@ -177,6 +185,8 @@ mod tests {
         assert_eq!(duration(250.0), "4 min 10 s");
         assert_eq!(duration(8.7), "9 s");
         assert_eq!(percent(0.123), "12.3 %");
+        let margins = [0.0, 0.0004, 0.0043, 0.0096, 0.012, 0.118].map(margin);
+        assert_eq!(margins, ["0.1 %", "0.1 %", "0.4 %", "1 %", "1 %", "12 %"]);
         assert_eq!((given_percent(0.07), given_percent(0.025)), ("7 %".to_owned(), "2.50 %".to_owned()));
     }
 }

@@ -7,14 +7,16 @@ mod words;
 
 pub use next::{foretold, foretold_document, next, next_document};
 
-use ::sizing::{Demand, FleetComparison, LeftOut, NotCandidates, Note, Obstacle, Proposal, Remark, Sizing, Survive};
+use ::sizing::{
+    Demand, FleetComparison, LeftOut, NodesBecause, NotCandidates, Note, Obstacle, Proposal, Remark, Sizing, Survive,
+};
 use analysis::grouped;
 use serde_json::{Value, json};
 
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{given, number, several, when, whole_percent};
+use crate::figures::{given, margin, number, several, when, whole_percent};
 use words::{
     SIMULATED, amount, because, counted, held_out, in_doubt, not_candidates, one_left_out, short, usd, would_decide,
 };
@@ -136,7 +138,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
     let Some(cheapest) = find(&answer.choice.cheapest) else { return Vec::new() };
     let said = |p: &Proposal| format!("{}, {} USD a month", p.title(), usd(p.usd_per_month));
     let best = |p: &Proposal| {
-        let error = p.uncertainty_percent.map_or_else(String::new, |half| format!(" (±{half:.0} %)"));
+        let error = p.uncertainty_percent.map_or_else(String::new, |half| format!(" ({})", plus_minus(half)));
         (
             format!("Best {}: {}", words::standing(p), said(p)),
             format!(
@@ -153,7 +155,8 @@ fn headline(answer: &Sizing) -> Vec<String> {
                 "; what could not be judged is left out, as stands below".to_owned()
             });
             let (first, why) = best(one);
-            return vec![format!("{first}; nothing of the search is cheaper, in doubt or not{besides}{why}")];
+            let fewer = fewer(one);
+            return vec![format!("{first}; by the estimates nothing of the search is cheaper{fewer}{besides}{why}")];
         }
         Some(one) => {
             let less = one.usd_per_month - cheapest.usd_per_month;
@@ -174,6 +177,17 @@ fn headline(answer: &Sizing) -> Vec<String> {
         would_decide(cheapest, &answer.target)
     );
     vec![first, second]
+}
+
+/// That a smaller cluster may do of which the estimate says that it does not, by less than its error; else that those
+/// count which are in doubt.
+fn fewer(best: &Proposal) -> String {
+    match best.nodes_because {
+        NodesBecause::Full { fewer, within_error_percent: Some(_), .. } => {
+            format!(", but {} may do, as they lie within the error", counted(fewer, "node", "nodes"))
+        }
+        _ => ", in doubt or not".to_owned(),
+    }
 }
 
 /// Whether something is left out that might be cheaper, for all that is known.
@@ -316,5 +330,10 @@ fn proposals(all: Vec<(usize, &Proposal)>) -> Rows<(usize, &Proposal)> {
 }
 
 fn error(proposal: &Proposal) -> String {
-    proposal.uncertainty_percent.map_or_else(|| "not known".to_owned(), |half| format!("±{half:.0} %"))
+    proposal.uncertainty_percent.map_or_else(|| "not known".to_owned(), plus_minus)
+}
+
+/// Of per cent.
+fn plus_minus(half: f64) -> String {
+    format!("±{}", margin(half / 100.0))
 }

@@ -30,7 +30,8 @@ fn story() -> (Analysis, Charts) {
                     points: (0..70).map(|t| (f64::from(t) - 10.0, Some(f64::from(t % 7)))).collect(),
                 }],
                 limits: vec![("limit".into(), 5.0)],
-            }],
+            }]
+            .into(),
         }],
         curves: vec![LatencyCurve {
             cell,

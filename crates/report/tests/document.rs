@@ -1,15 +1,81 @@
 //! `analysis.json` as scripts read it: the analysis, and each finding in words.
 
 use analysis::rules::burst::{BucketLasts, BurstOnly, CreditsSpent};
+use analysis::rules::data_set_smaller::DataSetSmaller;
 use analysis::rules::members::{MemberFigure, SlowMember, UnbalancedMembers};
 use analysis::rules::no_steady_state::NoSteadyState;
+use analysis::rules::not_found::NotFound;
 use analysis::rules::offered_rate::{BacklogDrained, OfferedNotAchieved, OfferedRate};
-use analysis::{Analysis, CpuTakenBy, Dimension, Finding, Remark, Scope, VolumeRole};
+use analysis::rules::unequal_hosts::{DifferenceKind, HostDifference, UnequalHosts};
+use analysis::rules::volume_above_instance::VolumeAboveInstance;
+use analysis::{Analysis, CpuTakenBy, Dimension, Finding, HostFact, HostId, Remark, Scope, SeenOn, VolumeRole};
 use report::{advice, document, message};
 
-fn story() -> Analysis {
+use crate::{faults, page};
+
+/// As `analysis` has written it.
+fn written() -> &'static str {
     let snapshot = include_str!("../../analysis/tests/stories/snapshots/stories__analyse__analysis.snap");
-    serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
+    snapshot.splitn(3, "---\n").nth(2).unwrap().trim_end()
+}
+
+fn story() -> Analysis {
+    serde_json::from_str(written()).unwrap()
+}
+
+/// What was measured, and what is written by hand: with faults and lost writes, in every place and without.
+#[test]
+fn an_analysis_reads_back_as_it_was_written() {
+    assert_eq!(serde_json::to_string_pretty(&story()).unwrap(), written());
+    for analysis in [story(), page::run(&["a", "b"], &["w", "v"], 3).0, faults::lost::run_with_loss().0] {
+        let text = serde_json::to_string_pretty(&analysis).unwrap();
+        assert_eq!(serde_json::from_str::<Analysis>(&text).unwrap(), analysis, "{text}");
+    }
+}
+
+#[test]
+fn a_finding_reads_back_as_it_was_written() {
+    let burst = BurstOnly {
+        volume: VolumeRole::Data,
+        unit: Dimension::Requests,
+        spent: Some(CreditsSpent { credits_start: 5.0, credits_end: 4.0 }),
+        lasts: None,
+    };
+    let burst = Finding { nodes: Some(SeenOn { names: vec![HostId::database(1)], of: 3 }), ..finding(burst) };
+    let smaller = DataSetSmaller::Others {
+        bytes_on_disk: 1e6,
+        median_bytes_of_the_run: 2e6,
+        less_by_share: 0.5,
+        threshold: 0.05,
+    };
+    let amount =
+        DifferenceKind::Amount { most_of: HostId::database(0), most: 8.0, least_of: HostId::database(1), least: 4.0 };
+    let kernel = DifferenceKind::Words(vec![("6.1".into(), vec![HostId::database(0)])]);
+    let hosts = UnequalHosts {
+        hosts: 2,
+        differences: vec![
+            HostDifference { fact: HostFact::Kernel, how: kernel },
+            HostDifference { fact: HostFact::Cpus, how: amount },
+        ],
+    };
+    let above = VolumeAboveInstance::Bytes { bought_bytes_per_s: 2e6, reachable_bytes_per_s: 1e6 };
+    for finding in [burst.clone(), finding(smaller), finding(above), finding(hosts)] {
+        let text = serde_json::to_string_pretty(&finding).unwrap();
+        assert_eq!(serde_json::from_str::<Finding>(&text).unwrap(), finding, "{text}");
+    }
+    let value = serde_json::to_value(burst).unwrap();
+    assert_eq!(value["rule"], "burst_only");
+    assert_eq!(value["figures"]["volume"], "data");
+    assert_eq!(value["nodes"], serde_json::json!({ "names": ["database-2"], "of": 3 }));
+}
+
+/// Sentences stand beside the figures in `analysis.json`.
+#[test]
+fn a_finding_reads_back_from_a_document_with_sentences() {
+    let text = r#"{"rule": "not_found", "severity": "suspect", "scope": {"trial": "a/1"},
+        "figures": {"not_found": 1, "reads": 9}, "message": "One row was missing.", "advice": "Load it."}"#;
+    let finding: Finding = serde_json::from_str(text).unwrap();
+    assert_eq!(finding.figures::<NotFound>().unwrap().not_found, 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Nodes taken away by plan, as people read it: in the terminal, in Markdown, on the page and in `faults.csv`.
 
-mod lost;
+pub mod lost;
 
 use crate::page;
 use crate::page::faults::{killed, phase, range};

@@ -2,8 +2,8 @@
 
 use crate::page;
 use analysis::{
-    Analysis, BandwidthWeighting, FreeStep, Need, NotTried, Replaced, Section, Setting, Settings, Spending,
-    SpendingChange, Status, Untried, Verdict,
+    Analysis, BandwidthWeighting, Candidate, FreeStep, Meets, Need, NotTried, Replaced, Section, Setting, Settings,
+    Spending, SpendingChange, Status, Untried, Verdict,
 };
 use report::{answer, markdown};
 
@@ -59,6 +59,27 @@ fn what_a_step_costs_besides_money_stands_behind_it() {
          An operation takes 1.10 device reads instead of 1.90, 12.0 KiB read from volumes instead of 27.0 KiB and 310 \
          us of the database's CPU instead of 290 us."
     );
+}
+
+/// Two instructions on one screen: the answer has chosen between the two by what was asked.
+#[test]
+fn no_free_step_leaves_what_is_run_or_leads_to_what_misses_the_objective() {
+    let is_advised = |run: &str, meets: Option<Meets>| {
+        let (mut analysis, _) = page::run(&["gp3", "gp3-4k", "gp3-6000"], &["read-heavy"], 3);
+        analysis.free_steps = vec![step()];
+        analysis.recommendation.run = Some(run.to_owned());
+        let candidate = |meets| Candidate {
+            configuration: "gp3-4k".into(),
+            usd_per_month: Some(500.0),
+            meets,
+            checks: Vec::new(),
+            fleet: None,
+        };
+        analysis.recommendation.places[0].candidates = meets.map(candidate).into_iter().collect();
+        answer(&analysis).sentences.iter().any(|s| s.contains("or no money"))
+    };
+    assert!(is_advised("gp3-4k", Some(Meets::Yes)) && is_advised("gp3-6000", None));
+    assert!(!is_advised("gp3", Some(Meets::NotDecided)) && !is_advised("gp3-6000", Some(Meets::No)));
 }
 
 #[test]

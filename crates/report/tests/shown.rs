@@ -169,7 +169,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
     let options = vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()];
     setups[1].settings.sections.insert("jvm".to_owned(), Section::Options(options));
     let plan: Plan = serde_json::from_value(serde_json::json!({
-        "format_version": 7, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
+        "format_version": 8, "experiment": "story", "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
         "place": {"emulated": {"model": {"scale": 16.0, "page_cache_bytes": null, "page_cache": "same-share"},
             "volumes": "throttled", "machines": {"this": {"work_directory": null}}}},
@@ -182,7 +182,7 @@ fn the_plan_shows_the_matrix_before_anything_starts() {
         "money": {"basis": analysis::Basis::default(), "configurations": []},
         "cells": [{"id": "a", "configuration": "gp2-320", "workload": "w", "load": {"concurrency": 100}},
             {"id": "b", "configuration": "gp2-320", "workload": "w",
-                "load": {"rate": {"operations_per_s": 5000.0, "poisson": true}}}],
+                "load": {"rate": {"operations_per_s": 5000.0, "arrivals": "poisson"}}}],
         "trials": [{"block": 1, "cell": "a"}, {"block": 1, "cell": "b"}, {"block": 2, "cell": "b"},
             {"block": 2, "cell": "a"}],
         "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": null,

@@ -99,12 +99,15 @@ impl AsFd for Channel {
 /// oneself.
 fn connection_of(at: &Path) -> Result<u32> {
     let mountinfo = Path::new("/proc/self/mountinfo");
-    let text = std::fs::read_to_string(mountinfo).map_err(io_error("read", mountinfo))?;
+    let bytes = std::fs::read(mountinfo).map_err(io_error("read", mountinfo))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let point = [('\\', r"\134"), (' ', r"\040"), ('\t', r"\011"), ('\n', r"\012")]
+        .iter()
+        .fold(at.to_string_lossy().into_owned(), |point, (plain, escaped)| point.replace(*plain, escaped));
     let device = text.lines().rev().find_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(2);
-        let (device, point) = (fields.next()?, fields.nth(1)?);
-        let escaped = at.to_string_lossy().replace('\\', "\\134").replace(' ', "\\040");
-        (point == escaped).then(|| device.to_owned())
+        let (device, mounted) = (fields.next()?, fields.nth(1)?);
+        (mounted == point).then(|| device.to_owned())
     });
     let number = device.as_deref().and_then(|device| device.split_once(':')?.1.parse().ok());
     number.ok_or_else(|| io_error("find the mount of", at)(std::io::Error::from(std::io::ErrorKind::NotFound)))

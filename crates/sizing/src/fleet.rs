@@ -77,7 +77,7 @@ pub fn compare_fleets(
     basis: &Basis,
 ) -> Result<FleetComparison, String> {
     basis.check(catalog).map_err(|error| error.to_string())?;
-    compare(&Market::of(catalog, basis, &[]), current, proposed, usable)
+    compare(&Market::of(catalog, basis, &[], &[]), current, proposed, usable)
 }
 
 /// The same on a market, whose basis was checked.

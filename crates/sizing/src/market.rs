@@ -1,5 +1,6 @@
 //! What may be bought, and for how much: by the catalog, and by the experiments that measured it.
 
+use analysis::RunEvidence;
 use catalog::{Basis, Catalog, ClusterRequest, Cost, CostError, CostLine};
 use experiment::{Configuration, VolumeKind};
 
@@ -8,6 +9,8 @@ use crate::observation::Observation;
 
 /// Where a price of the bill is not the catalog's.
 const STATED: &str = "its price is the one that the experiment states";
+/// Prices that differ by less, USD, are one.
+const CENT: f64 = 0.01;
 
 /// A machine with its volumes that the evidence measured.
 #[derive(Debug, Clone)]
@@ -16,8 +19,39 @@ pub(super) struct MeasuredMachine {
     pub request: ClusterRequest,
     /// The configurations that have it, by name.
     pub configurations: Vec<String>,
-    /// What one costs a month as an experiment states it, USD: the least of several; `None`: nothing is stated.
-    stated_usd: Option<f64>,
+    /// What one costs, as experiments state it; empty: nothing is stated.
+    stated: Vec<StatedPrice>,
+}
+
+/// What an experiment states of one machine.
+#[derive(Debug, Clone, PartialEq)]
+struct StatedPrice {
+    usd_per_month: f64,
+    /// The configuration, and its run.
+    of: String,
+}
+
+impl MeasuredMachine {
+    /// The price that counts: the least of several.
+    fn stated(&self) -> Option<&StatedPrice> {
+        self.stated.iter().min_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month))
+    }
+
+    /// What is to be known of it: whose it is, where others are stated too.
+    fn about(&self, price: &StatedPrice) -> String {
+        let others = self.stated.iter().filter(|other| other.usd_per_month - price.usd_per_month >= CENT);
+        let others: Vec<String> =
+            others.map(|other| format!("{:.2} is that of {}", other.usd_per_month, other.of)).collect();
+        match others.as_slice() {
+            [] => STATED.to_owned(),
+            others => format!(
+                "its price is the least that experiments state of it: {:.2} USD a month for one is that of {}, {}",
+                price.usd_per_month,
+                price.of,
+                others.join(", ")
+            ),
+        }
+    }
 }
 
 /// The catalog, its prices on a basis, and the machines that were measured.
@@ -30,21 +64,32 @@ pub(super) struct Market<'a> {
 
 impl<'a> Market<'a> {
     /// With what the observed configurations would be ordered as.
-    pub fn of(catalog: &'a Catalog, basis: &'a Basis, observations: &[Observation<'_>]) -> Self {
+    pub fn of(
+        catalog: &'a Catalog,
+        basis: &'a Basis,
+        runs: &[RunEvidence<'_>],
+        observations: &[Observation<'_>],
+    ) -> Self {
         let mut measured: Vec<MeasuredMachine> = Vec::new();
-        for configuration in observations.iter().map(|o| o.configuration) {
+        for (configuration, run) in observations.iter().map(|o| (o.configuration, &runs[o.run].run)) {
             let Ok(request) = ordered(configuration) else { continue };
+            let (name, of) = (&configuration.name, format!("{} of {run}", configuration.name));
             let nodes = f64::from(configuration.placement.nodes);
-            let stated_usd = configuration.price_usd_per_month.map(|usd| usd / nodes);
-            let name = configuration.name.clone();
-            match measured.iter_mut().find(|known| known.request == request) {
-                None => measured.push(MeasuredMachine { request, configurations: vec![name], stated_usd }),
-                Some(known) => {
-                    known.stated_usd = known.stated_usd.into_iter().chain(stated_usd).reduce(f64::min);
-                    if !known.configurations.contains(&name) {
-                        known.configurations.push(name);
-                    }
-                }
+            let price = configuration.price_usd_per_month;
+            let price = price.map(|usd| StatedPrice { usd_per_month: usd / nodes, of });
+            let index = measured.iter().position(|known| known.request == request).unwrap_or_else(|| {
+                measured.push(MeasuredMachine { request, configurations: Vec::new(), stated: Vec::new() });
+                measured.len() - 1
+            });
+            let machine = &mut measured[index];
+            if !machine.configurations.contains(name) {
+                machine.configurations.push(name.clone());
+            }
+            // Of each configuration there are several observations.
+            if let Some(price) = price
+                && !machine.stated.contains(&price)
+            {
+                machine.stated.push(price);
             }
         }
         Self { catalog, basis, measured }
@@ -65,13 +110,15 @@ impl<'a> Market<'a> {
 
     /// Several orders as one bill; what an experiment states the price of costs that, on every basis.
     pub fn total_cost(&self, requests: &[ClusterRequest]) -> Result<Cost, CostError> {
-        let mut stated: Vec<CostLine> = Vec::new();
+        let (mut stated, mut notes): (Vec<CostLine>, Vec<String>) = (Vec::new(), Vec::new());
         let mut by_catalog: Vec<ClusterRequest> = Vec::new();
         for request in requests {
-            match self.measured(request).and_then(|known| known.stated_usd) {
-                Some(usd) => {
+            match self.measured(request).and_then(|known| Some((known, known.stated()?))) {
+                Some((known, price)) => {
                     let what = format!("{request}, as the experiment states it");
-                    stated.push(CostLine::stated(&what, usd * f64::from(request.nodes), "the experiment"));
+                    let usd_per_month = price.usd_per_month * f64::from(request.nodes);
+                    stated.push(CostLine::stated(&what, usd_per_month, "the experiment"));
+                    notes.push(known.about(price));
                 }
                 None => by_catalog.push(request.clone()),
             }
@@ -86,6 +133,7 @@ impl<'a> Market<'a> {
                 lines: Vec::new(),
                 term: None,
                 notes: Vec::new(),
+                regions: Vec::new(),
                 basis: self.basis.clone(),
             },
             listed => self.catalog.total_cost(listed, self.basis)?,
@@ -93,7 +141,7 @@ impl<'a> Market<'a> {
         cost.usd_per_month += stated.iter().map(|line| line.usd_per_month).sum::<f64>();
         cost.usd_per_hour = cost.usd_per_month / self.basis.hours_per_month;
         cost.lines.splice(0..0, stated);
-        cost.notes.push(STATED.to_owned());
+        cost.notes.extend(analysis::each_once(notes));
         Ok(cost)
     }
 }

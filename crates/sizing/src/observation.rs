@@ -140,10 +140,19 @@ pub(super) fn with_cache_tier(runs: &[RunEvidence<'_>]) -> Vec<String> {
     names_of(runs, |configuration| configuration.cache_tier.is_some())
 }
 
-/// All others of which no valid trial says what an operation costs.
-pub(super) fn without_demand(runs: &[RunEvidence<'_>], observed: &[Observation<'_>]) -> Vec<String> {
+/// All others of which no valid trial says what an operation costs; and those that were not measured with any of
+/// `workloads` (empty: all).
+pub(super) fn without_demand(
+    runs: &[RunEvidence<'_>],
+    workloads: &[String],
+    observed: &[Observation<'_>],
+) -> (Vec<String>, Vec<String>) {
     let is_observed = |own: &Configuration| observed.iter().any(|o| o.configuration.name == own.name);
-    names_of(runs, |own| !has_several_data_volumes(own) && own.cache_tier.is_none() && !is_observed(own))
+    let none = names_of(runs, |own| !has_several_data_volumes(own) && own.cache_tier.is_none() && !is_observed(own));
+    none.into_iter().partition(|own| {
+        let mut its_own = runs.iter().flat_map(|run| &run.plan.cells).filter(|cell| cell.configuration == *own);
+        its_own.any(|cell| workloads.is_empty() || workloads.contains(&cell.workload))
+    })
 }
 
 /// CPU time of a request to the caches of the evidence, microseconds: the median of all valid trials with caches;

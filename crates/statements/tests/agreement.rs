@@ -1,7 +1,5 @@
 //! A snapshot's `schema.cql` beside the script of a run: the same columns, types and keys, or the line that differs.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use statements::Script;
 
 const SCRIPT: &str = "CREATE TYPE address (street text, town text);

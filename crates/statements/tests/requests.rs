@@ -1,17 +1,13 @@
 //! Requests: which statement, which keys, and what each marker is given.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::support::{LEVELS, cart, markers, requests, table, values};
 use statements::{
     Column, CqlType, Data, Generator, Marker, Misfit, Place, Population, Request, Requests, RowChoice, Script, Shared,
     Size, StatementData, Table, TableData, TableRows, Values,
 };
-use support::{LEVELS, cart, markers, requests, table, values};
 use workload::{Distribution, Random};
 
 const USER: (&str, CqlType) = ("user", CqlType::Uuid);

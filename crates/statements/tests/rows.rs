@@ -1,15 +1,11 @@
 //! Rows that are loaded: bytes of each type as the protocol has them, rows that can be made again, and data that cannot
 //! be.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::{cart, table, with};
 use proptest::prelude::*;
 use statements::{CqlType, Data, Generator, Place, Population, Size, Table, TableData, TableRows, Values};
-use support::{cart, table, with};
 use workload::Distribution;
 
 fn rows(table: &Table, data: &TableData) -> TableRows {

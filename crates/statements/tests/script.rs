@@ -1,12 +1,8 @@
 //! A CQL file: what it is split into, what its statements do, and what is refused at which line.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::LEVELS;
 use proptest::prelude::*;
 use statements::{Batch, Creates, Effect, IndexKind, Script, SerialConsistency};
-use support::LEVELS;
 
 const SHOP: &str = r#"-- The shop: a prose comment.
 CREATE TABLE cart (user uuid, item int, amount int, PRIMARY KEY (user, item)) WITH comment = 'carts; all of them';

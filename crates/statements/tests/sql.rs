@@ -1,16 +1,12 @@
 //! A user's file of SQL: what is read of it, what its markers mean, and what its requests ask for.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::with;
 use statements::{
     Column, CqlType, Creates, Data, Effect, Generator, Marker, Request, Requests, Script, Shared, Sql, Table,
     TableData, TableRows,
 };
-use support::with;
 use workload::Random;
 
 const BANK: &str = "\

@@ -1,13 +1,9 @@
 //! What is stated of a statement and cannot be, or changes nothing.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::{cart, markers, requests, table, with};
 use statements::{CqlType, Data, Generator, Marker, Population, RowChoice, Size, StatementData, Table, TableData};
-use support::{cart, markers, requests, table, with};
 use workload::Distribution;
 
 const USER: (&str, CqlType) = ("user", CqlType::Uuid);

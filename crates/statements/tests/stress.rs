@@ -1,7 +1,5 @@
 //! User profiles of cassandra-stress: what they become, and which lines are refused.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use statements::{
     Batch, Data, Effect, Generator, Mistake, Size, StressProfile, parse_stress, stress_operations, stress_statement,
 };

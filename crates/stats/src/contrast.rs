@@ -73,16 +73,40 @@ impl Contrast {
             let k = distance * f64::from(n).sqrt() / single;
             Some(shown(k, critical, &seen, &spreads(degrees)?))
         };
+        let does = |n: u32| would(n).is_some_and(|chance| chance >= POWER);
         // More repetitions never show less.
-        let (mut low, mut high) = (2, REPETITIONS_MAX + 1);
+        does(REPETITIONS_MAX).then_some(())?;
+        let (mut low, mut high) = (2, REPETITIONS_MAX);
         while low < high {
             let middle = u32::midpoint(low, high);
-            match would(middle).is_some_and(|chance| chance >= POWER) {
+            match does(middle) {
                 true => high = middle,
                 false => low = middle + 1,
             }
         }
-        (low <= REPETITIONS_MAX).then_some(low)
+        Some(low)
+    }
+
+    /// Repetitions of a new experiment whose interval at `level` lies within these bounds of the ratio with a chance of
+    /// [`POWER`], if the estimate is the truth and the spread as uncertain as in [`Contrast::repetitions_to_refute`]:
+    /// two one-sided tests (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). `None` where no
+    /// affordable number (200) would.
+    pub fn repetitions_within(&self, (low, high): (f64, f64), level: f64) -> Option<u32> {
+        let single = self.error * (self.n as f64).sqrt();
+        let degrees_each = self.degrees / (self.n as f64 - 1.0).max(1.0);
+        let room = (self.estimate - low.ln()).min(high.ln() - self.estimate);
+        let seen = spreads(self.degrees).filter(|_| room > 0.0)?;
+        let would = |n: u32| {
+            let degrees = (f64::from(n) - 1.0) * degrees_each;
+            let critical = student::quantile(1.0 - level / 2.0, degrees)?;
+            let errors = |distance: f64| distance * f64::from(n).sqrt() / single;
+            let (below, above) = (errors(self.estimate - low.ln()), errors(high.ln() - self.estimate));
+            Some(enclosed(below, above, critical, &seen, &spreads(degrees)?))
+        };
+        // More repetitions never show less.
+        let all: Vec<u32> = (2..=REPETITIONS_MAX).collect();
+        let fewest = all.partition_point(|n| would(*n).is_none_or(|chance| chance < POWER));
+        all.get(fewest).copied()
     }
 
     /// What may become of it with `n` observations in all, if its interval is drawn at `level` then: stochastic
@@ -94,7 +118,11 @@ impl Contrast {
         let degrees = self.degrees * (n - 1.0) / (self.n as f64 - 1.0).max(1.0);
         let moves = student::quantile(1.0 - UNFORESEEN, self.degrees)? * self.error * (1.0 - seen).sqrt();
         let half = student::quantile(1.0 - level / 2.0, degrees)? * self.error * seen.sqrt();
-        Some(Foreseen { low: self.estimate - moves, high: self.estimate + moves, half })
+        // The variance that was seen and that of what is to come, by their degrees of freedom.
+        let to_come = self.degrees / student::chi_square_quantile(1.0 - UNFORESEEN, self.degrees)?;
+        let share = self.degrees / degrees;
+        let narrowest = half * (share + (1.0 - share) * to_come.min(1.0)).sqrt();
+        Some(Foreseen { low: self.estimate - moves, high: self.estimate + moves, half, narrowest })
     }
 
     /// Mean of ln(a / b) - ln(ratio), counted as 0 where it is negative, as far as is known where the truth lies: what
@@ -117,10 +145,12 @@ pub struct Foreseen {
     pub high: f64,
     /// Half the width of its interval.
     pub half: f64,
+    /// The least half of it that is likely: the spread that was seen may have been large by chance.
+    pub narrowest: f64,
 }
 
-/// An estimate goes further than foreseen with this chance, to each side. A run that stops then was wrong to do so at
-/// most as often, and loses an answer by it, never its truth.
+/// An estimate goes further than foreseen with this chance, to each side, and a spread is smaller. A run that stops
+/// then was wrong to do so at most as often, and loses an answer by it, never its truth.
 const UNFORESEEN: f64 = 0.1;
 
 /// Level at which a difference counts as shown, over all comparisons of a metric together. Not 5 %: so that of 400
@@ -135,26 +165,43 @@ const REPETITIONS_MAX: u32 = 200;
 pub const POWER: f64 = 0.8;
 /// Places at which the distribution of an estimated spread is looked at.
 const PLACES: usize = 24;
+/// [`assured`] is as close as after so many halvings.
+const HALVINGS: f64 = 20.0;
+/// Secants after which [`assured`] halves: six do with two degrees of freedom, two with many.
+const SECANTS: u32 = 8;
 
 /// Effect over standard error that is shown in 80 of 100 experiments when the standard error is an estimate with
 /// `degrees` degrees of freedom on both sides: in the experiment that makes the promise and in the one that keeps it.
 /// With many degrees of freedom this is the textbook sum of two quantiles; with two it is much more, because a small
 /// spread is often luck.
 ///
-/// Solves [`shown`]` = 0.8` for k.
+/// Solves [`shown`]` = 0.8` for k, as closely as twenty halvings of the interval that it is looked for in. As a
+/// quantile of the normal distribution that chance is nearly a straight line in k: 0 at the critical value, and
+/// `k - critical` where the spread is known. So a few secants find it; the interval is halved where they lead out of it
+/// or are many.
 fn assured(degrees: f64, level: f64) -> Option<f64> {
     let critical = student::quantile(1.0 - level / 2.0, degrees)?;
     let spreads = spreads(degrees)?;
+    let aim = student::normal_quantile(POWER);
     let (mut low, mut high) = (0.0, 4.0 * critical + 20.0);
-    for _ in 0..20 {
-        let middle = 0.5 * (low + high);
-        if shown(middle, critical, &spreads, &spreads) < POWER {
-            low = middle;
+    let close = high / HALVINGS.exp2();
+    let (mut before, mut k) = ((critical, 0.0), critical + aim);
+    for step in 0..SECANTS + HALVINGS as u32 + 2 {
+        let at = student::normal_quantile(shown(k, critical, &spreads, &spreads));
+        if at < aim {
+            low = k;
         } else {
-            high = middle;
+            high = k;
         }
+        let secant = k + (aim - at) * (k - before.0) / (at - before.1);
+        before = (k, at);
+        let next = if step < SECANTS && low < secant && secant < high { secant } else { 0.5 * (low + high) };
+        if (next - k).abs() < close {
+            return Some(next);
+        }
+        k = next;
     }
-    Some(high)
+    Some(k)
 }
 
 /// What a spread that is estimated with so many degrees of freedom may come to over the true one: roots of chi-square /
@@ -172,6 +219,18 @@ fn shown(k: f64, critical: f64, seen: &[f64], then: &[f64]) -> f64 {
         student::normal_cdf(k * promised - critical * s) + student::normal_cdf(-k * promised - critical * s)
     };
     let all: f64 = seen.iter().map(|promised| then.iter().map(|s| chance(*promised, *s)).sum::<f64>()).sum();
+    all / (seen.len() * then.len()) as f64
+}
+
+/// The chance that an interval of `critical` errors of the experiment to either side lies within bounds that are so
+/// many estimated standard errors below and above the truth: `E[ P(t s - below s' <= Z <= above s' - t s) ]`, as in
+/// [`shown`].
+fn enclosed(below: f64, above: f64, critical: f64, seen: &[f64], then: &[f64]) -> f64 {
+    let chance = |estimated: f64, s: f64| {
+        let to = student::normal_cdf(above * estimated - critical * s);
+        (to - student::normal_cdf(critical * s - below * estimated)).max(0.0)
+    };
+    let all: f64 = seen.iter().map(|estimated| then.iter().map(|s| chance(*estimated, *s)).sum::<f64>()).sum();
     all / (seen.len() * then.len()) as f64
 }
 
@@ -257,6 +316,20 @@ mod tests {
     }
 
     #[test]
+    fn a_promise_is_found_as_closely_as_by_twenty_halvings() {
+        for degrees in [1.0, 2.0, 3.5, 6.0, 24.0, 2000.0] {
+            let spreads = spreads(degrees).unwrap();
+            for level in [0.05, 0.0025, 1e-6] {
+                let critical = student::quantile(1.0 - level / 2.0, degrees).unwrap();
+                let close = (4.0 * critical + 20.0) / f64::from(1 << 20);
+                let k = assured(degrees, level).unwrap();
+                let chance = |k| shown(k, critical, &spreads, &spreads);
+                assert!(chance(k - close) <= POWER && POWER <= chance(k + close), "{degrees} {level}: {k}");
+            }
+        }
+    }
+
+    #[test]
     fn what_may_still_be_shown_is_foreseen() {
         // Of three pairs: 20 % at an error of 5 % may be shown with ten, 1 % may not, and a quiet pair may turn out
         // equal.
@@ -269,6 +342,19 @@ mod tests {
         let now = contrast(0.2, 0.05, 12.0, 10).foreseen(10, 0.002).unwrap();
         assert_eq!((now.low, now.high), (0.2, 0.2));
         assert_eq!(contrast(0.2, 0.05, 12.0, 12).foreseen(10, 0.002).unwrap().low, 0.2);
+    }
+
+    /// Three pairs that spread by much may have done so by chance; thirty have not, and what was seen is seen.
+    #[test]
+    fn an_interval_may_become_narrower_than_a_spread_of_few_degrees_lets_expect() {
+        let narrower = |degrees: f64, n: u64, most: u32| {
+            let foreseen = contrast(0.0, 0.05, degrees, n).foreseen(most, 0.01).unwrap();
+            foreseen.narrowest / foreseen.half
+        };
+        // Of 11 degrees 2 were seen; chi-square of 2 degrees is 4.605 at 90 %: (2 + 9 x 2 / 4.605) / 11.
+        assert!((narrower(2.0, 3, 12) - 0.733).abs() < 0.001, "{}", narrower(2.0, 3, 12));
+        assert!(narrower(58.0, 30, 40) > 0.97, "{}", narrower(58.0, 30, 40));
+        assert_eq!(narrower(4.0, 12, 12), 1.0);
     }
 
     #[test]
@@ -306,5 +392,26 @@ mod tests {
         // (2.24 + 0.84) standard errors of 8.7 % / sqrt(n), where the spread is known.
         assert!((7..=8).contains(&needed(2000.0)), "{}", needed(2000.0));
         assert!(needed(2.0) >= 12, "{}", needed(2.0));
+    }
+
+    /// Two one-sided tests, each with half of what is left of the chance where the truth lies in the middle.
+    #[test]
+    fn repetitions_are_those_whose_interval_lies_within_the_bounds_in_80_of_100() {
+        let bounds = (1.0 / 1.05, 1.05);
+        let needed = |estimate: f64, degrees: f64| {
+            contrast(estimate, 0.03 / 3.0_f64.sqrt(), degrees, 3).repetitions_within(bounds, 0.025)
+        };
+        // (2.24 + 1.28) errors of 3 % / sqrt(n) in 4.88 %: 4.7, and a little more for the degrees of freedom to come.
+        let known = needed(0.0, 2000.0).unwrap();
+        assert!((5..=6).contains(&known), "{known}");
+        // (2.24 + 0.84) of them in 2.88 %: 10.3.
+        let aside = needed(0.02, 2000.0).unwrap();
+        assert!((10..=12).contains(&aside), "{aside}");
+        assert_eq!(needed(-0.02, 2000.0), Some(aside));
+        assert!(needed(0.0, 2.0).unwrap() > 2 * known, "{:?}", needed(0.0, 2.0));
+        // Nearly at a bound more are asked for than anybody does; at it, and beyond it, no number is enough.
+        assert_eq!([0.046, 1.05_f64.ln(), 0.1].map(|estimate| needed(estimate, 2000.0)), [None; 3]);
+        // Equal samples show it at once.
+        assert_eq!(contrast(0.0, 0.0, 4.0, 3).repetitions_within(bounds, 0.025), Some(2));
     }
 }

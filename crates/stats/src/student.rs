@@ -1,6 +1,7 @@
 //! Student's t distribution, as far as tests and intervals need it.
 
 use statrs::distribution::{ChiSquared, Continuous, ContinuousCDF, FisherSnedecor, StudentsT};
+use statrs::function::gamma::ln_gamma;
 
 fn distribution(degrees: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees).ok()
@@ -35,14 +36,36 @@ pub(crate) fn f_upper(f: f64, degrees_above: f64, degrees_below: f64) -> Option<
     Some(FisherSnedecor::new(degrees_above, degrees_below).ok()?.sf(f.max(0.0)))
 }
 
-/// Quantile `p` of the chi-square distribution.
+/// Quantile `p` of the chi-square distribution, in 0..1: by Newton's steps between the logarithms of both, two or three
+/// of them (statrs halves an interval first, and looks at the distribution five times as often).
 pub(crate) fn chi_square_quantile(p: f64, degrees: f64) -> Option<f64> {
-    Some(ChiSquared::new(degrees).ok()?.inverse_cdf(p))
+    let distribution = ChiSquared::new(degrees).ok()?;
+    // Its cube root is about normal (Wilson and Hilferty, PNAS 17, 1931), but not far down with few degrees of freedom:
+    // there the density is nearly a power, and never above it, which makes a bound from below.
+    let spread = 2.0 / (9.0 * degrees);
+    let about = degrees * (1.0 - spread + normal_quantile(p) * spread.sqrt()).powi(3);
+    let least = 2.0 * ((p.ln() + ln_gamma(0.5 * degrees + 1.0)) * 2.0 / degrees).exp();
+    let mut quantile = about.max(least);
+    for _ in 0..20 {
+        let below = distribution.cdf(quantile);
+        let step = (p / below).ln() * below / (quantile * distribution.ln_pdf(quantile).exp());
+        quantile *= step.exp();
+        // The next one is about its square.
+        if step.abs() < 1e-6 {
+            break;
+        }
+    }
+    Some(quantile)
 }
 
 /// Standard normal distribution function.
 pub(crate) fn normal_cdf(z: f64) -> f64 {
     0.5 * statrs::function::erf::erfc(-z / std::f64::consts::SQRT_2)
+}
+
+/// The quantile `p` of the standard normal distribution: infinite at 0 and 1.
+pub(crate) fn normal_quantile(p: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * p)
 }
 
 /// How far from 0 a standard normal value lies, to either side, no more often than this.
@@ -73,6 +96,21 @@ pub(crate) fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn quantiles_of_chi_square_are_where_it_has_that_probability() {
+        for degrees in [0.5, 1.0, 2.0, 3.5, 6.0, 24.0, 200.0, 300.0, 2000.0] {
+            let distribution = ChiSquared::new(degrees).unwrap();
+            for p in [0.001, 1.0 / 48.0, 0.3, 0.5, 0.8, 47.0 / 48.0, 0.999] {
+                let got = chi_square_quantile(p, degrees).unwrap();
+                assert!((distribution.cdf(got) - p).abs() < 1e-9, "{p} {degrees}: {got}");
+            }
+        }
+        // -2 ln(1 - p) with two degrees of freedom, and the square of a normal quantile with one.
+        assert!((chi_square_quantile(0.5, 2.0).unwrap() - 2.0 * 2.0_f64.ln()).abs() < 1e-9);
+        assert!((chi_square_quantile(0.95, 1.0).unwrap() - 1.959_964_f64.powi(2)).abs() < 1e-5);
+        assert_eq!(chi_square_quantile(0.5, 0.0), None);
+    }
+
     /// R: qt(0.975, c(1, 2, 5, 19)) and 2 * pt(-2, 5)
     #[test]
     fn quantiles_and_p_values_are_those_of_the_tables() {
@@ -95,6 +133,8 @@ mod tests {
         assert!(
             (normal_two_sided(0.05) - 1.959_964).abs() < 1e-5 && (normal_two_sided(0.00125) - 3.227_2).abs() < 1e-3
         );
+        assert!((normal_quantile(0.8) - 0.841_621).abs() < 1e-5 && (normal_quantile(0.025) + 1.959_964).abs() < 1e-5);
+        assert_eq!(normal_quantile(1.0), f64::INFINITY);
         assert_eq!(two_sided_p(f64::INFINITY, 3.0), Some(0.0));
         assert_eq!(two_sided_p(f64::NAN, 3.0), Some(1.0));
     }

@@ -6,7 +6,9 @@
 //! detached, and the next mount would not be a cold start. So such copies are looked for, awaited, and named.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -24,8 +26,8 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(3);
 /// Mount points at `path` or below it, deepest (latest) last.
 pub(crate) fn at_or_below(path: &Path) -> Result<Vec<PathBuf>> {
     let mountinfo = Path::new("/proc/self/mountinfo");
-    let text = fs::read_to_string(mountinfo).map_err(io_error("read", mountinfo))?;
-    Ok(mount_points(&text).filter(|mounted| mounted.starts_with(path)).collect())
+    let bytes = fs::read(mountinfo).map_err(io_error("read", mountinfo))?;
+    Ok(mount_points(&bytes).filter(|mounted| mounted.starts_with(path)).collect())
 }
 
 /// Whether something is mounted exactly at `path`.
@@ -33,15 +35,23 @@ pub(crate) fn is_mounted(path: &Path) -> Result<bool> {
     Ok(at_or_below(path)?.iter().any(|mounted| mounted == path))
 }
 
-fn mount_points(mountinfo: &str) -> impl Iterator<Item = PathBuf> {
-    mountinfo.lines().filter_map(|line| line.split_ascii_whitespace().nth(4)).map(|field| unescape(field).into())
+fn mount_points(mountinfo: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let lines = mountinfo.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(4)).map(unescape)
 }
 
-/// The kernel writes space, tab, newline and backslash as three octal digits.
-fn unescape(field: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
-        .iter()
-        .fold(field.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+/// The kernel writes space, tab, newline and backslash as three octal digits. What else is in a name stands there as it
+/// is, and need not be UTF-8.
+fn unescape(field: &[u8]) -> PathBuf {
+    let mut path = Vec::new();
+    let mut rest = field;
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        path.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &after[3..] } else { after };
+    }
+    OsString::from_vec(path).into()
 }
 
 /// How long a copy in another mount namespace may live on: whoever made it may be about to end ...
@@ -68,8 +78,8 @@ fn mounted_elsewhere(device: (u32, u32)) -> Vec<String> {
     }
     let number = format!("{}:{}", device.0, device.1);
     let has_it = |process: &Path| {
-        let mountinfo = fs::read_to_string(process.join("mountinfo")).unwrap_or_default();
-        mountinfo.lines().any(|line| line.split_ascii_whitespace().nth(2) == Some(&number))
+        let mountinfo = fs::read(process.join("mountinfo")).unwrap_or_default();
+        String::from_utf8_lossy(&mountinfo).lines().any(|line| line.split_ascii_whitespace().nth(2) == Some(&number))
     };
     let holding = others.into_values().filter(|(_, process)| has_it(process));
     holding.map(|(_, process)| name_of(&process)).collect()
@@ -161,9 +171,12 @@ mod tests {
 
     #[test]
     fn mount_points_are_the_fifth_field_unescaped() {
-        let text = "36 35 98:0 /mnt1 /work/my\\040volume rw,noatime master:1 - xfs /dev/loop3 rw\n\
-                    37 36 0:5 / /proc rw - proc proc rw\n";
+        let text = b"36 35 98:0 /mnt1 /work/my\\040volume rw,noatime master:1 - xfs /dev/loop3 rw\n\
+                     38 35 8:1 / /media/caf\xe9\\134040 rw - vfat /dev/sdb1 rw\n\
+                     37 36 0:5 / /proc rw - proc proc rw\n";
         let points: Vec<_> = mount_points(text).collect();
-        assert_eq!(points, [PathBuf::from("/work/my volume"), PathBuf::from("/proc")]);
+        // Somebody's stick may be called so in Latin-1: no mount was found any more.
+        let stick = PathBuf::from(OsString::from_vec(b"/media/caf\xe9\\040".to_vec()));
+        assert_eq!(points, [PathBuf::from("/work/my volume"), stick, PathBuf::from("/proc")]);
     }
 }

@@ -351,7 +351,7 @@ fn has_faults(machine: &Machine) {
     volume.set_faults(&[fault(Effect::Stall, Some(0.5))]).unwrap();
     read(0).unwrap();
     let waited = began.elapsed();
-    assert!(waited > Duration::from_millis(400) && waited < Duration::from_secs(3), "{waited:?}");
+    assert!(waited > Duration::from_millis(400) && waited < Duration::from_secs(30), "{waited:?}");
     let errors = Effect::Error { reads: true, writes: false, range: None, share: 1.0 };
     volume.set_faults(&[fault(errors, None)]).unwrap();
     assert_eq!(read(8192).unwrap_err().raw_os_error(), Some(5));

@@ -3,11 +3,11 @@
 //! uses them.
 
 use evidence::{
-    HostSample, WriteCheck, check_counted as counted, check_length as length, check_moment as moment,
+    HostSample, SnapshotFacts, WriteCheck, check_counted as counted, check_length as length, check_moment as moment,
     check_seconds as seconds,
 };
 
-use crate::{Event, Moments, Reply, Second, SnapshotFacts, StartedTrial, StoppedTrial, TrialPiece, TrialResult};
+use crate::{Event, Moments, Reply, Second, StartedTrial, StoppedTrial, TrialPiece, TrialResult};
 
 /// What is wrong, in words.
 type Checked = Result<(), String>;
@@ -55,12 +55,10 @@ impl Moments {
     }
 }
 
-impl SnapshotFacts {
-    fn check(&self) -> Checked {
-        counted("the records of a snapshot", self.records)?;
-        counted("the bytes of a table", self.table_bytes)?;
-        counted("the bytes of a snapshot", self.bytes)
-    }
+fn snapshot(facts: &SnapshotFacts) -> Checked {
+    counted("the records of a snapshot", facts.records)?;
+    counted("the bytes of a table", facts.table_bytes)?;
+    counted("the bytes of a snapshot", facts.bytes)
 }
 
 impl StartedTrial {
@@ -87,9 +85,9 @@ impl Reply {
             Self::FaultStarted { moments, .. } | Self::FaultEnded { moments, .. } => moments.check(),
             Self::Started(started) => started.check(),
             Self::Stopped(stopped) => stopped.check(),
-            Self::Snapshot(facts) | Self::Found { snapshot: Some(facts), .. } => facts.check(),
+            Self::Snapshot(facts) | Self::Found { snapshot: Some(facts), .. } => snapshot(facts),
             Self::Archive { bytes, .. } => counted("the bytes of an archive", *bytes),
-            Self::Kept(Some(kept)) => counted("the bytes of a data set", kept.bytes),
+            Self::Kept(Some(kept)) => snapshot(&kept.snapshot),
             Self::Renewed(Some(warmed)) => {
                 length("the time in which a page cache was filled", warmed.seconds)?;
                 counted("the bytes of a page cache", warmed.bytes)?;

@@ -2,7 +2,6 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use evidence::{Interval, Series};
-use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 use serde::{Deserialize, Serialize};
 
 /// An [`Interval`] in transit.
@@ -20,15 +19,11 @@ pub struct WireInterval {
 
 /// Encodes an interval.
 pub fn to_wire(interval: &Interval) -> WireInterval {
-    let mut bytes = Vec::new();
-    V2Serializer::new()
-        .serialize(&interval.histogram, &mut bytes)
-        .expect("writing a histogram of u64 counts to memory cannot fail");
     WireInterval {
         series: interval.series.tag(),
         start_s: interval.start_s,
         length_s: interval.length_s,
-        histogram: STANDARD.encode(bytes),
+        histogram: STANDARD.encode(evidence::encode_histogram(&interval.histogram)),
     }
 }
 

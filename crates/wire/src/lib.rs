@@ -30,8 +30,7 @@ pub use piece::{TrialPiece, in_pieces};
 pub use reply::{Reply, RequestError, Result, Software};
 pub use request::{ClientRequest, DatabaseRequest, PROTOCOL, Request};
 pub use results::{
-    CacheReads, LoadedDataset, Moments, SnapshotFacts, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage,
-    WarmRound,
+    CacheReads, LoadedDataset, Moments, StartedTrial, StoppedTrial, ToRest, TrialResult, Usage, WarmRound,
 };
 pub use task::{CacheEndpoint, Endpoint, ExistingDataset, OwnRows, TrialTask};
 pub use transfer::{SignedUrl, Transfer};

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use evidence::{Environment, Initialised, KeptDataSet, Runtime, Warmed};
+use evidence::{Environment, Initialised, KeptDataSet, Runtime, SnapshotFacts, Warmed};
 use experiment::{CountedRows, StatementSample, TableBefore};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    GivenByMachine, LoadedDataset, LogPiece, Moments, Observed, Problem, SnapshotFacts, StartedTrial, StoppedTrial,
-    TrialResult, Usage, WarmRound, WatchedFacts,
+    GivenByMachine, LoadedDataset, LogPiece, Moments, Observed, Problem, StartedTrial, StoppedTrial, TrialResult,
+    Usage, WarmRound, WatchedFacts,
 };
 
 /// A version of a database on a host.

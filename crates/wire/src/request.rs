@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Endpoint, ExistingDataset, Needs, OwnRows, Transfer, TrialTask, UnderTest, WatchTask};
 
 /// Version of these messages; controller and agent must agree.
-pub const PROTOCOL: u32 = 29;
+pub const PROTOCOL: u32 = 30;
 
 /// Controller to agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -15,21 +15,6 @@ pub struct Moments {
     pub done_unix_ms: f64,
 }
 
-/// The data set, or a node's part of it, as it lies in the snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SnapshotFacts {
-    /// Content key of (data set, database version, schema).
-    pub key: String,
-    /// Records loaded, over all nodes; of tables of the user's own as many rows as were expected.
-    pub records: u64,
-    /// Which loading made it.
-    pub loading: String,
-    /// Bytes of the table's files.
-    pub table_bytes: u64,
-    /// Bytes of the whole snapshot.
-    pub bytes: u64,
-}
-
 /// A database is settled and waits for load.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct StartedTrial {

@@ -2,7 +2,6 @@
 //!
 //! The sampler shares nothing with the generators or with the fit: Zipf's law by a table of its first ranks and the
 //! integral behind them, hashed by another hash.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
 //! Reading existing YCSB workload files, and refusing broken ones with the place of the fault.
-#![expect(clippy::unwrap_used, reason = "tests may panic, in their helpers too")]
 
 use workload::{Distribution, Mix, ScanLength, YcsbError, YcsbFile, parse_ycsb};
 

@@ -1,7 +1,6 @@
 //! The real YCSB 0.17.0 classes and ours give the same answers to the same random numbers.
 //!
 //! `ycsb-0.17.0.txt` was written by `vectors/YcsbVectors.java`; the head of that file says how to run it.
-#![expect(clippy::unwrap_used, reason = "tests may panic, in their helpers too")]
 
 use std::collections::BTreeMap;
 

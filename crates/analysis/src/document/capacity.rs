@@ -45,6 +45,11 @@ impl Capacity {
         }
     }
 
+    /// Whether it is shown to carry more than another: at least more than the most that the other may carry.
+    pub fn carries_more_than(&self, other: &Self, scale: f64) -> bool {
+        self.low_ops_per_s.zip(other.utmost_ops_per_s(scale)).is_some_and(|(least, most)| least > most)
+    }
+
     /// Rates that contradict each other: the lowest that is shown to miss the objective, and the highest above it that
     /// is shown to meet it. Then latency depends on more than the rate.
     pub fn contradiction(&self) -> Option<(f64, f64)> {

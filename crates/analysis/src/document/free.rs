@@ -21,9 +21,10 @@ pub struct FreeStep {
     pub tried: Vec<String>,
     /// Throughput of `to` against `from`.
     pub throughput_ratio: Ratio,
-    /// What an operation takes of each of the two, where both are known.
+    /// What an operation takes of each of the two, where their trials show that it differs.
     pub per_operation: Vec<SpendingChange>,
-    /// What the choice of `to` costs elsewhere than in an operation, where both are known.
+    /// What the choice of `to` costs elsewhere than in an operation, where both are known; write amplification where
+    /// their trials show that it differs.
     pub elsewhere: Vec<SpendingChange>,
     /// What has to be done on a database that runs as `from` for `to` to hold. Where they differ in more than settings
     /// and the path to EBS, bandwidth weighting alone.

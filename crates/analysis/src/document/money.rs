@@ -7,7 +7,7 @@ use super::ratio::{Range, Ratio};
 use super::withheld::Withheld;
 
 /// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance
-/// frontier.
+/// frontier. Neither of the two is shown to miss an objective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ValueOfMoney {
@@ -31,8 +31,8 @@ pub struct ValueOfMoney {
     pub withheld_of: Option<String>,
     /// Price of one more sustained operation per second in a month, at full scale; `None` where no gain is shown.
     pub usd_per_extra_op_per_s: Option<f64>,
-    /// Repetitions that would decide it, if what was seen is the truth; `None` where it is decided, or no affordable
-    /// number would.
+    /// Repetitions that would decide it, if what was seen is the truth; `None` where it is decided, no affordable
+    /// number would, or more would only show that it is break-even.
     pub repetitions_to_decide: Option<u32>,
     /// Whether this is the knee: the last step upwards that is worth its extra money.
     pub knee: bool,

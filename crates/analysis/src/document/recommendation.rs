@@ -142,11 +142,13 @@ pub enum AnswerOutcome {
     /// One of these; the leader by its estimate first.
     Between {
         configurations: Vec<String>,
-        /// They pay for themselves alike within the margin: more repetitions would not decide.
+        /// They are shown to pay for themselves alike within the margin: more repetitions decide for the cheapest of
+        /// them if they show that all give the same throughput, and else never.
         break_even: bool,
         /// Those that are shown to pay for themselves like the leader within the margin, while others are open.
         alike: Vec<String>,
-        /// Repetitions that would decide between the leader and those that are open, if what was seen is the truth.
+        /// Repetitions that would decide between the leader and those that are open, or show that those that are
+        /// break-even give the same throughput, if what was seen is the truth; `None` where no affordable number would.
         repetitions: Option<u32>,
     },
     /// The best by speed and money would keep less of what others keep when a node is lost: of those that keep alike,

@@ -4,8 +4,8 @@ use experiment::LoadLevel;
 
 use super::{Answer, place};
 use crate::document::{
-    AnswerOutcome, Candidate, CellAnalysis, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings, Range,
-    Withheld, WorkloadAnswer, prices_decide,
+    AnswerOutcome, Candidate, Capacity, CellAnalysis, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings,
+    Range, Verdict, Withheld, WorkloadAnswer, prices_decide,
 };
 use crate::hardware::is_one_price;
 use crate::lists::grouped;
@@ -185,7 +185,8 @@ impl Answer<'_> {
         trials.max().unwrap_or(0)
     }
 
-    /// The cheapest that meets the objective, if no cheaper one might; `trials` says how many a configuration has.
+    /// The cheapest that meets the objective, if no cheaper one might; of one price what is shown to do more. `trials`
+    /// says how many a configuration has.
     pub(super) fn cheapest(&self, candidates: &[Candidate], trials: &dyn Fn(&str) -> u64) -> AnswerOutcome {
         // Where prices do not decide the question is only who meets it: decided where one alone does.
         let by_money = by_money(candidates);
@@ -209,6 +210,12 @@ impl Answer<'_> {
             _ if might.is_empty() => AnswerOutcome::NoneMeets,
             Some(sure) if by_money => {
                 let price = |c: &Candidate| c.usd_per_month.unwrap_or(f64::INFINITY);
+                // Of one price, what is shown to do more, whichever the experiment names first.
+                let is_as_cheap =
+                    |i: &usize| pool[*i].meets == Meets::Yes && is_one_price(price(pool[*i]), price(pool[sure]));
+                let name = |i: usize| pool[i].configuration.as_str();
+                let more = |one: usize, other: usize| if self.does_more(name(other), name(one)) { other } else { one };
+                let sure = (sure..pool.len()).filter(is_as_cheap).reduce(more).unwrap_or(sure);
                 // Of one price, one that meets it is as good as another that might.
                 let might_be =
                     |c: &&Candidate| c.meets == Meets::NotDecided && !is_one_price(price(c), price(pool[sure]));
@@ -224,6 +231,29 @@ impl Answer<'_> {
             _ if !by_money && self.look_met(&might) => AnswerOutcome::between(names(&might)),
             _ => between(candidates, names(&might)),
         }
+    }
+
+    /// Whether one configuration is shown to do more than another in some place, and less in none.
+    fn does_more(&self, one: &str, than: &str) -> bool {
+        let cells = |name: &str| -> Vec<usize> {
+            let is_judged = |i: &usize| self.cells[*i].configuration == name && self.cells[*i].withheld.is_none();
+            (0..self.cells.len()).filter(is_judged).collect()
+        };
+        let (ones, others) = (cells(one), cells(than));
+        let ratios = ones.iter().flat_map(|i| others.iter().filter_map(move |j| self.throughput.ratio(*i, *j)));
+        let of =
+            |name: &str| -> Vec<&Capacity> { self.capacities.iter().filter(|c| c.configuration == name).collect() };
+        let (scale, found) = (self.plan.scale(), (of(one), of(than)));
+        let rates = found.0.iter().flat_map(|mine| found.1.iter().map(move |other| (mine, other)));
+        let rates = rates.filter(|(mine, other)| mine.workload == other.workload).map(|(mine, other)| {
+            match (mine.carries_more_than(other, scale), other.carries_more_than(mine, scale)) {
+                (true, _) => Verdict::Faster,
+                (_, true) => Verdict::Slower,
+                _ => Verdict::NoDifferenceShown,
+            }
+        });
+        let all: Vec<Verdict> = ratios.map(|ratio| ratio.verdict).chain(rates).collect();
+        all.contains(&Verdict::Faster) && !all.contains(&Verdict::Slower)
     }
 
     /// Whether several, of more than one hardware, meet all of it, if what was seen is the truth.

@@ -46,7 +46,6 @@ impl Answer<'_> {
     }
 
     fn best_of(&self, judged: &[usize], by: DecidedBy) -> AnswerOutcome {
-        let name = |i: usize| self.cells[i].configuration.clone();
         let score = |i: usize| {
             let figure = self.throughput.figure(i).unwrap_or(0.0);
             match by {
@@ -87,27 +86,52 @@ impl Answer<'_> {
         if let Some(run) = self.run_of(judged, &contenders, pick, by).filter(|_| !is_early) {
             return run;
         }
-        // Shown to pay for themselves like the leader: more repetitions would not separate them.
+        self.between(&contenders, by, is_early)
+    }
+
+    /// One of these contenders, the leader first, with the repetitions that would decide.
+    fn between(&self, contenders: &[usize], by: DecidedBy, is_early: bool) -> AnswerOutcome {
+        let leader = contenders[0];
+        let name = |i: usize| self.cells[i].configuration.clone();
+        let price = |i: usize| self.cells[i].usd_per_month.unwrap_or(f64::INFINITY);
+        // Shown to pay for themselves like the leader: more repetitions would not show one to be the better value.
         let is_alike = |i: usize| {
             let value = self.advantage(leader, i, by);
             by == DecidedBy::Value && value.is_some_and(|r| r.verdict == Verdict::Same)
         };
         let rivals = contenders.iter().copied().filter(|i| *i != leader);
         let (alike, open): (Vec<usize>, Vec<usize>) = rivals.partition(|i| is_alike(*i));
-        let needed = |i: &usize| {
+        let to_refute = |i: usize| {
             let cost = match by {
-                DecidedBy::Value => price(leader) / price(*i),
+                DecidedBy::Value => price(leader) / price(i),
                 _ => 1.0,
             };
-            self.throughput.repetitions_to_refute(leader, *i, cost)
+            self.throughput.repetitions_to_refute(leader, i, cost)
+        };
+        // What is decided by the cheapest of equals is decided once all that nothing refutes are shown to be equal.
+        let stay: Vec<usize> =
+            contenders.iter().copied().filter(|i| !open.contains(i) || to_refute(*i).is_none()).collect();
+        let to_equate = |all: &[usize]| {
+            let cheapest = all.iter().copied().min_by(|a, b| price(*a).total_cmp(&price(*b)));
+            let one = cheapest.filter(|_| by == DecidedBy::Value).unwrap_or(leader);
+            let others = all.iter().copied().filter(|i| *i != one);
+            let each: Option<Vec<u32>> = others.map(|i| self.throughput.repetitions_to_equate(i, one)).collect();
+            each?.into_iter().max()
+        };
+        let needed = |i: &usize| {
+            let with_it: Vec<usize> = stay.iter().copied().filter(|other| other != i).chain([*i]).collect();
+            to_refute(*i).into_iter().chain(to_equate(&with_it)).min()
         };
         // Settings of the leader's hardware need not be separated for its hardware to be decided.
         let others = open.iter().copied().filter(|i| !self.is_of_one_hardware(*i, leader));
         let others: Vec<usize> = others.collect();
         let deciding = if others.is_empty() { &open } else { &others };
-        let repetitions: Option<Vec<u32>> = deciding.iter().map(needed).collect();
-        let fewest = u32::try_from(stats::REPETITIONS_MIN).ok().filter(|_| is_early);
         let break_even = open.is_empty() && !is_early;
+        let repetitions: Option<Vec<u32>> = match break_even {
+            true => to_equate(contenders).map(|all| vec![all]),
+            false => deciding.iter().map(needed).collect(),
+        };
+        let fewest = u32::try_from(stats::REPETITIONS_MIN).ok().filter(|_| is_early);
         AnswerOutcome::Between {
             configurations: contenders.iter().copied().map(name).collect(),
             break_even,

@@ -9,8 +9,9 @@ use super::Answer;
 use super::by_capacity::excluded_by_probe;
 use crate::comparisons::places;
 use crate::document::{
-    AnswerOutcome, Capacity, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel, NodeAnalysis,
-    NotConsidered, NotJudged, OfThisMachine, OverallCandidate, TrialCounts, Verdict, WorkloadAnswer, prices_decide,
+    AnswerOutcome, Capacity, CapacityOutcome, CellAnalysis, DecidedBy, Doubt, FleetOf, LimitedHere, MissesInModel,
+    NodeAnalysis, NotConsidered, NotJudged, OfThisMachine, OverallCandidate, TrialCounts, Verdict, WorkloadAnswer,
+    prices_decide,
 };
 use crate::finding::{Finding, Scope};
 use crate::lists::{each_once, grouped};
@@ -18,7 +19,7 @@ use crate::rule::{Rule, Severity};
 
 impl Answer<'_> {
     /// Configurations that could not be judged. One without a price was, where throughput alone decides and where
-    /// nothing that has a price might be run.
+    /// nothing that has a price might be run; one without a trial, where probes showed that it misses the objective.
     pub(super) fn not_considered(
         &self,
         all_places: &[WorkloadAnswer],
@@ -29,18 +30,23 @@ impl Answer<'_> {
             !everywhere.is_empty() && !prices_decide(everywhere.iter().map(|c| (c.usd_per_month, c.meets)));
         let was_judged =
             |name: &str| no_priced_might || all_places.iter().any(|place| self.judges_unpriced(place, name));
+        let misses_at_any_rate = |name: &str| {
+            let mut own = self.capacities.iter().filter(|c| c.configuration == name);
+            own.any(|c| c.outcome == CapacityOutcome::Floor)
+        };
         let mut all = Vec::new();
         for setup in self.setups.iter() {
             let name = &setup.configuration;
             let cells: Vec<usize> = (0..self.cells.len()).filter(|i| self.cells[*i].configuration == *name).collect();
             let measured = cells.iter().filter(|i| self.cells[**i].valid_trials > 0).count();
+            let has_no_price = !cells.is_empty() && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none());
             let why = if let Some(why) = self.lost_writes(name) {
                 Some(why)
             } else if !self.hardware.is_choice(name) {
                 Some(NotJudged::OtherBacklog)
-            } else if measured == 0 {
+            } else if measured == 0 && !misses_at_any_rate(name) {
                 Some(NotJudged::NoValidTrial)
-            } else if any_priced && cells.iter().all(|i| self.cells[*i].usd_per_month.is_none()) && !was_judged(name) {
+            } else if any_priced && has_no_price && !was_judged(name) {
                 Some(if cells.iter().any(|i| self.beats_all_priced(*i)) {
                     NotJudged::NoPriceThoughFaster
                 } else {

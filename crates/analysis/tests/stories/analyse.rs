@@ -217,10 +217,10 @@ fn options_that_a_runtime_adds_are_a_doubt() {
     assert_eq!(doubts_of(&run(&job, &trials)), Vec::new());
 }
 
-/// `analysis.json` as a whole: its names are a promise to scripts. `report`'s tests read this file.
+/// `analysis.json` as a whole: its names are a promise to scripts. `report`'s tests read this file, and see that it
+/// reads back: what reads it takes long to compile, and they have it already.
 #[test]
 fn the_document_keeps_its_shape() {
     let text = serde_json::to_string_pretty(&analysis()).unwrap();
-    assert_eq!(serde_json::from_str::<Analysis>(&text).unwrap(), analysis(), "it reads back");
     insta::assert_snapshot!("analysis", text);
 }

@@ -365,16 +365,11 @@ fn a_loss_counts_whatever_else_is_wrong() {
 }
 
 #[test]
-fn without_faults_a_cell_has_none_and_with_them_it_is_read_back_as_it_was() {
+fn without_faults_a_cell_has_none_and_its_document_says_so() {
     let job = crate::story::job();
     let analysis = analyse(&run(&job, &crate::story::trials()));
-    let text = serde_json::to_string(&analysis.cells).unwrap();
-    assert!(text.contains("\"faults\":null") && text.contains("\"writes\":null"), "{text}");
-    assert_eq!(serde_json::from_str::<Vec<CellAnalysis>>(&text).unwrap(), analysis.cells);
-    let trial = Trial::new(FAST, 1, vec![kill(20.0, Some(40.0), Some(52.0))]);
-    let cell = of_cell(vec![planned()], &[trial]);
-    let text = serde_json::to_string(&cell).unwrap();
-    assert_eq!(serde_json::from_str::<CellAnalysis>(&text).unwrap(), cell);
+    let text = serde_json::to_string_pretty(&analysis.cells).unwrap();
+    assert!(text.contains("\"faults\": null") && text.contains("\"writes\": null"), "{text}");
 }
 
 /// Its node is there all the time: machines are judged before it, and what it wrote is what the node counted more.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::story::{job, measured, record, run, trials};
 use analysis::rules::burst::BurstOnly;
-use analysis::rules::not_found::NotFound;
 use analysis::{Finding, Rule, Scope, Severity, TrialEvidence, Withheld, analyse, measure, rules};
 use evidence::{Interval, OperationKind, Series, Validity, empty_histogram};
 use experiment::{Arrivals, LoadLevel};
@@ -80,15 +79,6 @@ fn a_suspect_trial_names_its_directory_and_still_counts() {
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].scope, Scope::Trial("io1-10000.read-heavy.c100/1".into()));
     assert!(trial.is_valid());
-}
-
-/// Sentences stand beside the figures in `analysis.json`.
-#[test]
-fn a_finding_reads_back_from_a_document_with_sentences() {
-    let text = r#"{"rule": "not_found", "severity": "suspect", "scope": {"trial": "a/1"},
-        "figures": {"not_found": 1, "reads": 9}, "message": "One row was missing.", "advice": "Load it."}"#;
-    let finding: Finding = serde_json::from_str(text).unwrap();
-    assert_eq!(finding.figures::<NotFound>().unwrap().not_found, 1);
 }
 
 /// A real client sends all that is due and waits for the answers: what had queued by the end is answered after it, and

@@ -1,8 +1,9 @@
-//! Made-up trials, and what is said of them. One program, because reading and writing a whole analysis takes longest to
-//! compile.
+//! Made-up trials, and what is said of them. One program, because writing a whole analysis takes longest to compile;
+//! the tests of `report` read it back.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod alike;
 mod analyse;
 mod batches;
 mod carried;

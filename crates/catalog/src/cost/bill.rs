@@ -19,16 +19,22 @@ pub struct Cost {
     pub term: Option<TermTotal>,
     /// What the figure leaves out, and why; what is bought and cannot be reached.
     pub notes: Vec<String>,
+    /// The regions of the prices: each cloud has its own.
+    pub regions: Vec<String>,
     /// How it was counted; `price_date` is filled in with the latest day of any price used, which gives the same sum
     /// again.
     pub basis: Basis,
 }
 
 impl Cost {
-    /// The basis, for people, with the days of all prices used: the age of a sum is that of its oldest.
+    /// The basis, for people, with the regions and the days of all prices used: the age of a sum is that of its oldest.
     pub fn basis_words(&self) -> String {
         let price_date = price_days(self.lines.iter()).or_else(|| self.basis.price_date.clone());
-        Basis { price_date, ..self.basis.clone() }.to_string()
+        let region = match self.regions.is_empty() {
+            true => self.basis.region.clone(),
+            false => self.regions.join(" and "),
+        };
+        Basis { price_date, region, ..self.basis.clone() }.to_string()
     }
 }
 

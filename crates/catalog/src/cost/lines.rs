@@ -1,5 +1,7 @@
 //! The lines of a bill.
 
+use std::collections::BTreeSet;
+
 use super::basis::Basis;
 use super::bill::{Cost, Extras};
 use super::error::CostError;
@@ -33,6 +35,7 @@ struct Bill<'a> {
     lines: Vec<CostLine>,
     term: Option<TermTotal>,
     notes: Vec<String>,
+    regions: BTreeSet<String>,
 }
 
 pub(super) fn priced(
@@ -49,6 +52,7 @@ pub(super) fn priced(
         lines: Vec::new(),
         term: None,
         notes: Vec::new(),
+        regions: BTreeSet::new(),
     };
     if machines.is_empty() || machines.iter().any(|some| some.nodes == 0) {
         return Err(CostError::NoNodes);
@@ -83,11 +87,15 @@ pub(super) fn priced(
         }
         let region = known.cloud().region(&basis.region);
         // A price that the user states is of where the user says.
-        if region != basis.region && bill.lines[of_others..].iter().any(|line| is_built_in(known, line)) {
+        let is_of_tables = bill.lines[of_others..].iter().any(|line| is_built_in(known, line));
+        let of_prices = if is_of_tables { region } else { basis.region.as_str() };
+        bill.regions.insert(of_prices.to_owned());
+        if region != basis.region && is_of_tables {
             let whose = known.cloud().label();
             bill.notes
                 .push(format!("{}: prices of {whose} are those of {region}, not of {}", known.name, basis.region));
         }
+        bill.notes.extend(volume::taken(some.volumes.iter()));
         let beyond = reach::beyond(known, &volumes).into_iter();
         bill.notes.extend(beyond.map(|remark| format!("{}: {remark}", known.name)));
     }
@@ -294,6 +302,7 @@ impl Bill<'_> {
             lines: self.lines,
             term: self.term,
             notes: self.notes,
+            regions: self.regions.into_iter().collect(),
             basis: Basis { price_date: self.basis.price_date.clone().or(latest), ..self.basis.clone() },
         }
     }

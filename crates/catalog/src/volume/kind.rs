@@ -76,14 +76,63 @@ impl FromStr for VolumeType {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name)).ok_or_else(|| UnknownVolumeType {
             given: name.to_owned(),
-            nearest: nearest::by_slips(name, volume_type_names().into_iter(), 1, 1).first().copied(),
+            nearest: by_seller(name)
+                .or_else(|| nearest::by_slips(name, volume_type_names().into_iter(), 1, 1).first().copied()),
         })
     }
+}
+
+/// Names that sellers' consoles, APIs and price lists have for a type.
+const BY_SELLER: [(&str, VolumeType); 10] = [
+    ("premium-ssd", VolumeType::Premium),
+    ("premium_lrs", VolumeType::Premium),
+    ("premium-ssd-v2", VolumeType::PremiumV2),
+    ("premiumssdv2", VolumeType::PremiumV2),
+    ("premiumv2_lrs", VolumeType::PremiumV2),
+    ("ultra-disk", VolumeType::Ultra),
+    ("ultra-ssd", VolumeType::Ultra),
+    ("ultrassd_lrs", VolumeType::Ultra),
+    ("io2bx", VolumeType::Io2),
+    ("io2-block-express", VolumeType::Io2),
+];
+
+/// The type that a seller calls so: `PremiumV2_LRS`, or `P30`, a size of Premium SSD.
+fn by_seller(name: &str) -> Option<&'static str> {
+    let found = BY_SELLER.iter().find(|(sellers, _)| sellers.eq_ignore_ascii_case(name)).map(|(_, kind)| *kind);
+    found.or_else(|| premium_gib(name).map(|_| VolumeType::Premium)).map(VolumeType::name)
+}
+
+/// Azure's names of the sizes of a Premium SSD, and their GiB (disks-types.md, 2026-08-11).
+const PREMIUM_SIZES: [(&str, f64); 14] = [
+    ("P1", 4.0),
+    ("P2", 8.0),
+    ("P3", 16.0),
+    ("P4", 32.0),
+    ("P6", 64.0),
+    ("P10", 128.0),
+    ("P15", 256.0),
+    ("P20", 512.0),
+    ("P30", 1_024.0),
+    ("P40", 2_048.0),
+    ("P50", 4_096.0),
+    ("P60", 8_192.0),
+    ("P70", 16_384.0),
+    ("P80", 32_767.0),
+];
+
+/// GiB of a Premium SSD that Azure calls so, `P30`.
+pub(crate) fn premium_gib(name: &str) -> Option<f64> {
+    PREMIUM_SIZES.iter().find(|(size, _)| size.eq_ignore_ascii_case(name)).map(|(_, gib)| *gib)
 }
 
 /// The names of all volume types.
 pub fn volume_type_names() -> [&'static str; VolumeType::ALL.len()] {
     VolumeType::ALL.map(VolumeType::name)
+}
+
+/// Those of a cloud.
+pub fn volume_type_names_of(cloud: Cloud) -> Vec<&'static str> {
+    VolumeType::ALL.into_iter().filter(|kind| kind.cloud() == cloud).map(VolumeType::name).collect()
 }
 
 /// A name that is no volume type.

@@ -5,15 +5,18 @@ mod error;
 mod kind;
 mod level;
 mod measure;
+mod rate;
 mod request;
 mod rules;
 
 pub(crate) use era::rules_on;
 pub use era::{TODAY, UnknownEra, rules_in};
 pub use error::{VolumeError, VolumeField};
-pub use kind::{UnknownVolumeType, VolumeType, volume_type_names};
+pub(crate) use kind::premium_gib;
+pub use kind::{UnknownVolumeType, VolumeType, volume_type_names, volume_type_names_of};
 pub use level::{MODIFICATIONS_A_DAY, VolumeLevel, modification_s};
 pub use measure::{MADE_TO_MEASURE, VolumeNeed, made_to_measure};
+pub(crate) use rate::{digits_and_mib, taken};
 pub use request::VolumeRequest;
 pub use rules::{VolumeRules, VolumeStep, rules, rules_of_all_eras};
 

@@ -25,7 +25,7 @@ impl VolumeRequest {
             label += &format!(", {iops} IOPS");
         }
         if let Some(mib_per_s) = self.mib_per_s {
-            label += &format!(", {mib_per_s} MiB/s");
+            label += &format!(", {}", self.kind.rate_words(mib_per_s));
         }
         label
     }

@@ -184,9 +184,15 @@ impl VolumeRules {
             let per_iops = self.mib_per_s_per_iops.unwrap_or(0.0);
             let most = (iops * per_iops).min(self.max_mib_per_s);
             let rule = || {
+                let of = |mib_per_s: f64| self.kind.in_its_unit(mib_per_s);
                 format!(
-                    "{} takes {least} to {} MiB/s and at most {per_iops} per provisioned IOPS, {most} with {iops} IOPS",
-                    self.kind, self.max_mib_per_s
+                    "{} takes {} to {} {} and at most {} per provisioned IOPS, {} with {iops} IOPS",
+                    self.kind,
+                    of(least),
+                    of(self.max_mib_per_s),
+                    self.kind.unit_of_rate(),
+                    of(per_iops),
+                    of(most)
                 )
             };
             let asked = request.mib_per_s.or(self.included_mib_per_s.map(|_| least));
@@ -268,7 +274,7 @@ impl VolumeRules {
     }
 
     fn error(&self, field: VolumeField, given: Option<f64>, rule: String, allowed: Option<(f64, f64)>) -> VolumeError {
-        VolumeError { field, given, rule, allowed, source_of_rule: self.source.clone() }
+        VolumeError { kind: self.kind, field, given, rule, allowed, source_of_rule: self.source.clone() }
     }
 }
 

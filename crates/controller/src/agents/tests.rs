@@ -163,7 +163,7 @@ fn who_interrupts_a_run_does_not_wait_for_a_client_that_is_stopped() {
     agents.close();
     let took = began.elapsed();
     let bound = CANCEL_PATIENCE + Duration::from_secs(5 + 2);
-    assert!(took < bound + Duration::from_secs(3), "{took:?}");
+    assert!(took < bound + Duration::from_secs(20), "{took:?}");
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn what_another_run_has_made_since_in_the_same_directory_is_its_own() {
     let undone_after = |pid| undone_after(HostId::DATABASE, Some((here.as_path(), Some(pid))), false);
     let began = Instant::now();
     assert_eq!(undone_after(own + 1), None);
-    assert!(began.elapsed() < Duration::from_secs(5) && path.exists(), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(15) && path.exists(), "{:?}", began.elapsed());
     // The agent's own process is waited for, however slowly it ends.
     std::thread::scope(|scope| {
         scope.spawn(move || {

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use super::lock_list::lock_list;
 use crate::maven::{DistributionError, Fetched, ensure_jars, repository};
 
+/// What ends the path of a jar: in a class path, and of an agent (`-javaagent:jarpath[=options]`).
+const ENDS_OF_A_JAR: [char; 2] = [':', '='];
+
 /// A complete, verified set of jars.
 #[derive(Debug, Clone)]
 pub struct Distribution {
@@ -60,6 +63,9 @@ pub fn ensure_distribution_from(
 ) -> Result<Distribution, DistributionError> {
     let locked = lock_list(version)?;
     let root = cache.join("cassandra");
+    if let Some(sign) = root.to_string_lossy().chars().find(|sign| ENDS_OF_A_JAR.contains(sign)) {
+        return Err(DistributionError::CachePath { path: root, sign });
+    }
     let jars = ensure_jars(repository, (&root, version), &locked, on_progress, cancelled)?;
     Ok(Distribution { version: version.to_owned(), jars, cache: root, start_archive: None, row_overhead_bytes: None })
 }

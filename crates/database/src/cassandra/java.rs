@@ -34,9 +34,12 @@ pub fn supported(version: &str) -> &'static [u32] {
 /// measured, and load what they name into the server.
 const OPTION_VARIABLES: [&str; 4] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"];
 
-/// A command that starts a JVM of ours: nothing but its command line decides what it runs with.
-pub(crate) fn without_java_options(command: &mut Command) -> &mut Command {
-    OPTION_VARIABLES.iter().fold(command, |command, name| command.env_remove(name))
+/// A command that starts a JVM of ours: nothing but its command line decides what it runs with. In some languages its
+/// log of pauses has decimal commas, in the language `C` it finds no file whose name is not ASCII
+/// (`sun.jnu.encoding`), and Cassandra reads times without a zone as those of the machine's.
+pub(crate) fn in_plain_surroundings(command: &mut Command) -> &mut Command {
+    let command = OPTION_VARIABLES.iter().fold(command, |command, name| command.env_remove(name));
+    command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC")
 }
 
 /// A usable Java runtime.
@@ -140,12 +143,14 @@ pub fn find_java_in(version: &str, allowed: &[u32], places: JavaPlaces<'_>) -> R
     let installed = jdks_below(places.jvms).into_iter().map(|jdk| jdk.join("bin/java"));
     let mut found = Vec::new();
     let mut seen = Vec::new();
-    for candidate in home.into_iter().chain(on_path).chain(installed) {
+    // A node starts in a directory of its own: a path that begins where this process is would lead elsewhere there.
+    let from_root = |place: PathBuf| std::path::absolute(&place).unwrap_or(place);
+    for candidate in home.into_iter().chain(on_path).chain(installed).map(from_root) {
         if !candidate.is_file() || seen.contains(&candidate) {
             continue;
         }
         seen.push(candidate.clone());
-        let (text, own_options) = match without_java_options(Command::new(&candidate).args(SHOW)).output() {
+        let (text, own_options) = match in_plain_surroundings(Command::new(&candidate).args(SHOW)).output() {
             // Its version goes to standard error, its flags to standard output.
             Ok(Output { stdout, stderr, .. }) => (
                 String::from_utf8_lossy(&stderr).lines().next().unwrap_or_default().to_owned(),

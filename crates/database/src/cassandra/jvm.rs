@@ -11,6 +11,8 @@
 //! * `G1HeapRegionSize=16m` only from 4 GiB of heap: G1 wants some hundred regions; 512 MiB would have 32.
 //! * `ExitOnOutOfMemoryError` rather than a heap dump: a node that has lost must be seen as dead, and a dump would fill
 //!   the volume.
+//! * Logs are named from the node's own directory, in which it starts: in their names the JVM and logback take `%` and
+//!   `$` for more than they are.
 //! * Temporary files (native libraries) go to the node's own directory, so that a killed node leaves nothing in `/tmp`.
 //! * `skip_wait_for_gossip_to_settle=0`: the 8 s wait for gossip before CQL opens is left out; iopslab itself waits
 //!   until every node is NORMAL ([`super::Admin::wait_settled`]).
@@ -24,7 +26,7 @@ use super::{
     distribution::Distribution,
     java::Java,
     management::{access_file, password_file},
-    node_config::NodeConfig,
+    node_config::{GC_LOG, LOGS, NodeConfig},
 };
 
 const GIB: u64 = 1 << 30;
@@ -125,7 +127,7 @@ pub(crate) fn arguments(
     add("-XX:+AlwaysPreTouch".into());
     add("-XX:+PerfDisableSharedMem".into());
     add("-XX:+ExitOnOutOfMemoryError".into());
-    add(format!("-XX:ErrorFile={}", config.logs().join("hs_err.log").display()));
+    add(format!("-XX:ErrorFile={LOGS}/hs_err.log"));
     add("-Djava.net.preferIPv4Stack=true".into());
     add(format!("-XX:ActiveProcessorCount={}", config.cpu_count()));
     if let Some(compilers) = compilers(config.cpu_count(), machine_cpus()) {
@@ -153,10 +155,7 @@ pub(crate) fn arguments(
         add("-XX:-UseBiasedLocking".into());
     }
     // One file, never rotated: the monitor follows it by offset.
-    add(format!(
-        "-Xlog:gc*=info,safepoint=info:file=\"{}\":time,uptime,level,tags:filecount=0",
-        config.gc_log().display()
-    ));
+    add(format!("-Xlog:gc*=info,safepoint=info:file={LOGS}/{GC_LOG}:time,uptime,level,tags:filecount=0"));
 
     // Modules
     module_access(java.version).for_each(&mut add);
@@ -255,6 +254,10 @@ mod tests {
     }
 
     fn started_on(java: u32, options: &[&str]) -> Vec<String> {
+        arguments_below(java, options, Path::new("/node"))
+    }
+
+    fn arguments_below(java: u32, options: &[&str], own: &Path) -> Vec<String> {
         let jar = PathBuf::from("/cache/cassandra/jamm-0.4.0.jar");
         let distribution = Distribution {
             version: "5.0.9".to_owned(),
@@ -265,7 +268,7 @@ mod tests {
         };
         let path = PathBuf::from("/usr/bin/java");
         let java = Java { path, version: java, version_text: String::new(), own_options: Vec::new() };
-        let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new("/node"));
+        let mut config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, own);
         config.plan.memory.main_bytes = 8 * GIB;
         config.plan.place = Some(crate::plan::NodeLocation { data_centre: "dc1".to_owned(), rack: "rack1".to_owned() });
         let options = options.iter().map(|option| (*option).to_owned()).collect();
@@ -306,6 +309,22 @@ mod tests {
         let place = |option: &str| own.iter().position(|a| a == option).unwrap();
         assert!(place("-XX:MaxGCPauseMillis=300") < place("-XX:MaxGCPauseMillis=100"));
         assert!(place("-XX:MaxGCPauseMillis=100") < place("-cp"));
+    }
+
+    /// `%t` is the time of the start in one of them, `"` the end of a name, `:` that of a path, `$` a variable.
+    #[test]
+    fn logs_are_found_whatever_a_node_s_directory_is_called() {
+        let own = "/node %t\" a:b ${x}";
+        let all = arguments_below(17, &[], Path::new(own));
+        for option in ["-XX:ErrorFile=", "-Xlog:"] {
+            let given = all.iter().find(|word| word.starts_with(option)).unwrap();
+            assert!(given.contains("logs/") && !given.contains("/node"), "{given}");
+        }
+        let log = crate::cassandra::yaml::logback_xml("5.0.9");
+        assert!(log.contains("<file>logs/system.log</file>"), "{log}");
+        let config = NodeConfig::new("c", Ipv4Addr::LOCALHOST, Path::new(own));
+        let [gc, system] = ["gc.log", "system.log"].map(|name| Path::new(own).join("logs").join(name));
+        assert_eq!((config.gc_log(), config.system_log()), (gc, system), "where they are looked for");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::{
     admin::Admin,
     distribution::Distribution,
     host_name::check_host_name,
-    java::{Java, without_java_options},
+    java::{Java, in_plain_surroundings},
     jvm::{self, ArchiveUse},
     management::Management,
     node_config::NodeConfig,
@@ -77,7 +77,7 @@ impl Node {
         let errors = console.try_clone().map_err(|source| NodeError::io(&console_path, source))?;
         let mut command = command(&config.plan.launch_prefix, account, java.path.as_os_str());
         // Settings meant for other Java programs must not leak into a measured server.
-        without_java_options(&mut command)
+        in_plain_surroundings(&mut command)
             .args(jvm::arguments(distribution, java, &config, archive))
             .current_dir(&config.plan.directories.own)
             .stdin(Stdio::null())

@@ -13,6 +13,12 @@ use crate::plan::{Directories, MemoryPlan, NodePlan, Ports};
 
 /// The ports of the shipped configuration.
 pub(crate) const PORTS: Ports = Ports { clients: 9042, peers: 7000, management: 7199 };
+/// Where its logs are in its own directory, which is where it starts.
+pub(crate) const LOGS: &str = "logs";
+/// Cassandra's own log there.
+pub(crate) const SYSTEM_LOG: &str = "system.log";
+/// The garbage collector's.
+pub(crate) const GC_LOG: &str = "gc.log";
 
 /// Everything that defines one node.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,17 +72,17 @@ impl NodeConfig {
     }
 
     pub(crate) fn logs(&self) -> PathBuf {
-        self.plan.directories.own.join("logs")
+        self.plan.directories.own.join(LOGS)
     }
 
     /// Cassandra's own log.
     pub fn system_log(&self) -> PathBuf {
-        self.logs().join("system.log")
+        self.logs().join(SYSTEM_LOG)
     }
 
     /// The garbage collector's log.
     pub fn gc_log(&self) -> PathBuf {
-        self.logs().join("gc.log")
+        self.logs().join(GC_LOG)
     }
 
     /// What the process itself prints: messages of the JVM, before and below logging.

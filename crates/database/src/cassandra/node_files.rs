@@ -43,9 +43,7 @@ pub(crate) fn prepare(config: &NodeConfig, version: &str) -> Result<(), NodeErro
         let kept = guarded::if_there(std::fs::rename(&log, log.with_extension("log.previous")));
         kept.map_err(|error| NodeError::io(&log, error))?;
     }
-    for (name, text) in
-        [("cassandra.yaml", cassandra_yaml(config, version)), ("logback.xml", logback_xml(config, version))]
-    {
+    for (name, text) in [("cassandra.yaml", cassandra_yaml(config, version)), ("logback.xml", logback_xml(version))] {
         write(&conf.join(name), &text)?;
     }
     if let Some(place) = &config.plan.place {

@@ -31,7 +31,7 @@
 //! chunk cache stays off (`file_cache_enabled: false`, as shipped): blocks are cached by the operating system's page
 //! cache, which is what a memory limit acts on.
 
-use super::node_config::{NodeConfig, balanced_tokens};
+use super::node_config::{LOGS, NodeConfig, SYSTEM_LOG, balanced_tokens};
 use crate::plan::NodeLocation;
 
 const MIB: u64 = 1 << 20;
@@ -234,19 +234,18 @@ fn quoted(text: &str) -> String {
 
 /// `logback.xml`: everything at INFO into one file that rolls at 20 MB and keeps five old ones. When it ends, 4.1 says
 /// at DEBUG alone that it has drained (StorageService.setMode), later ones at INFO.
-pub(crate) fn logback_xml(config: &NodeConfig, version: &str) -> String {
+pub(crate) fn logback_xml(version: &str) -> String {
     let debug = r#"<logger name="org.apache.cassandra.service.StorageService" level="DEBUG"/>"#;
     let drained = match cassandra_model::Line::of(version) {
         Some(cassandra_model::Line::V4_1) => format!("  {debug}\n"),
         _ => String::new(),
     };
-    let logs = config.logs().to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
     format!(
         r#"<configuration scan="false">
   <appender name="SYSTEM" class="ch.qos.logback.core.rolling.RollingFileAppender">
-    <file>{logs}/system.log</file>
+    <file>{LOGS}/{SYSTEM_LOG}</file>
     <rollingPolicy class="ch.qos.logback.core.rolling.FixedWindowRollingPolicy">
-      <fileNamePattern>{logs}/system.log.%i</fileNamePattern>
+      <fileNamePattern>{LOGS}/{SYSTEM_LOG}.%i</fileNamePattern>
       <minIndex>1</minIndex>
       <maxIndex>5</maxIndex>
     </rollingPolicy>

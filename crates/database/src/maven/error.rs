@@ -27,6 +27,12 @@ pub enum DistributionError {
          not a copy of Maven Central; try again or set {MIRROR_VARIABLE} to another one"
     )]
     WrongHash { url: String, expected: String, actual: String },
+    #[error(
+        "Cassandra cannot be kept in {}: a JVM takes `{sign}` in the path of a jar for its end. Name another cache by \
+         IOPSLAB_CACHE",
+        path.display()
+    )]
+    CachePath { path: PathBuf, sign: char },
     #[error("no space left for {} ({needed_bytes} bytes): free some, or put the cache elsewhere", path.display())]
     DiskFull { path: PathBuf, needed_bytes: u64 },
     #[error("cannot make a lock list: {reason}")]

@@ -1,7 +1,6 @@
 //! A real memcached with three clients: ours, and those of crate `memcache`, by the text and by the meta protocol. What
 //! one of them does, all see alike.
 
-use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use memcache::exp::{Meta, MetaClient};
@@ -9,6 +8,7 @@ use miss_ratio::Item;
 use tokio::runtime::{Builder, Runtime};
 
 use super::nodes::{Nodes, Unanswered, hash};
+use super::own_address;
 use super::process::{NodeOfCache, Process};
 use super::protocol::Connection;
 use super::record::encode;
@@ -38,7 +38,7 @@ struct Clients {
 impl Clients {
     /// Of a node at an address that no other test has.
     fn at(host: u8) -> Self {
-        let address = Ipv4Addr::new(127, 0, 241, host);
+        let address = own_address(241, host);
         let node =
             NodeOfCache { address, memory_bytes: 64 << 20, cpus: 1.0, launch_prefix: Vec::new(), oom_kills: None };
         let account = Account::of_this_machine().unwrap();

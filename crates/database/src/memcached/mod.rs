@@ -28,3 +28,9 @@ mod written;
 pub use driver::{Cached, CachedDriver, CachesAt};
 pub use process::{CacheError, NodeOfCache, PROGRAM, Process, can_listen};
 pub use stats::StatsReader;
+
+/// An address that no other test of this machine has, of another run of all tests neither.
+#[cfg(test)]
+fn own_address(network: u8, host: u8) -> std::net::Ipv4Addr {
+    std::net::Ipv4Addr::new(127, 1 + (std::process::id() % 250) as u8, network, host)
+}

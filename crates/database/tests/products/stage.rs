@@ -66,6 +66,7 @@ impl Stage {
         std::fs::create_dir_all(&cache).unwrap();
         let installed = server.install(&cache, &[], &mut |_, _| {}, &|| false, &|_| Ok(()));
         let installed = installed.unwrap_or_else(|error| panic!("{error}"));
+        shared::enter_own_network();
         let place = tempfile::Builder::new().prefix("iopslab-products-").tempdir().unwrap();
         if let Some(account) = &account {
             // As the program does: nobody else passes through these.

@@ -1,6 +1,36 @@
-//! Where the jars are that `iopslab` has fetched, and what a process may do.
+//! Where the jars are that `iopslab` has fetched, a network for databases, and what a process may do.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+/// Of this process alone; `None`: this user may have none.
+static NETWORK: LazyLock<Option<File>> = LazyLock::new(make_network);
+
+/// This thread, and what it starts, is in a network of this process from here on, where whoever can have one: whatever
+/// else this machine runs, tests among it, has none of its ports. It leads nowhere: what is to be fetched comes before.
+pub fn enter_own_network() {
+    if let Some(network) = &*NETWORK {
+        move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+    }
+}
+
+fn make_network() -> Option<File> {
+    let name = format!("iopslab-databases-{}", std::process::id());
+    let ip = |words: &[&str]| Command::new("ip").args(words).output().is_ok_and(|output| output.status.success());
+    if !rustix::process::geteuid().is_root() || !ip(&["netns", "add", &name]) {
+        return None;
+    }
+    let is_up = ip(&["-n", &name, "link", "set", "lo", "up"]);
+    let network = File::open(Path::new("/run/netns").join(&name)).unwrap();
+    // It lives as long as it is open, or somebody is in it.
+    ip(&["netns", "del", &name]);
+    is_up.then_some(network)
+}
 
 /// The cache of whoever runs the tests, as the program finds it.
 pub fn cache() -> PathBuf {

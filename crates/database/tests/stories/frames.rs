@@ -179,7 +179,7 @@ fn a_request_without_an_answer_times_out_and_a_late_answer_is_not_taken_for_anot
             let began = Instant::now();
             assert_eq!(driver.read("do:silent", None).await, Err(ErrorKind::ClientTimeout));
             let waited = began.elapsed();
-            assert!(waited >= timeout && waited < Duration::from_secs(3), "{waited:?}");
+            assert!(waited >= timeout && waited < Duration::from_secs(30), "{waited:?}");
             // Kept until they have timed out; their answers come later, before that of a request that finds nothing.
             let (one, other) = tokio::join!(driver.read("do:keep", None), driver.read("do:keep", None));
             assert_eq!([one, other], [Err(ErrorKind::ClientTimeout); 2]);
@@ -203,7 +203,7 @@ fn a_request_that_cannot_be_written_waits_as_long_as_any_other() {
             let (own, long) = (std::rc::Rc::clone(&own), long.clone());
             earlier.push(tokio::task::spawn_local(async move {
                 match number {
-                    0 => own.read("do:deaf_3000", None).await,
+                    0 => own.read("do:deaf_10000", None).await,
                     _ => own.insert("key", &[long.as_str(); 10]).await,
                 }
             }));
@@ -223,13 +223,13 @@ fn a_request_that_cannot_be_written_waits_as_long_as_any_other() {
             assert_eq!(answer, Err(ErrorKind::ClientTimeout));
             assert!(waited >= timeout, "{waited:?}");
         }
-        assert!(began.elapsed() < Duration::from_millis(2500), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
         for one in earlier {
             assert_eq!(one.await.unwrap(), Err(ErrorKind::ClientTimeout));
         }
         // What was late is answered, and thrown away; how long that takes is the machine's business.
         let mut answer = own.read("key", None).await;
-        for _ in 0..20 {
+        for _ in 0..60 {
             if answer.is_ok() {
                 break;
             }

@@ -41,6 +41,11 @@ fn java_home_comes_before_path_and_only_11_or_17_will_do() {
     let java = find("5.0.9", None, &path).unwrap();
     assert_eq!((java.version, &java.path), (17, &at("good/java")), "the 21 before it is passed over");
 
+    // Seen from where this process is, and not where a node will be.
+    let relative = Path::new(&"../".repeat(30)).join(home.strip_prefix("/").unwrap());
+    let java = find("5.0.9", Some(&relative), OsStr::new("")).unwrap();
+    assert!(java.version == 11 && java.path.is_absolute(), "{}", java.path.display());
+
     let error = find("5.0.9", None, at("new").as_os_str()).unwrap_err();
     assert!(matches!(error, JavaError::Unsupported { .. }));
     let text = error.to_string();
@@ -90,6 +95,7 @@ fn what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours() {
         // The environment is that of a process, which other stories share: this one runs again in one of its own.
         let mut again = Command::new(env::current_exe().unwrap());
         again.args(["--exact", STORY, "--nocapture"]).envs(OPTIONS.map(|name| (name, OF_OTHERS)));
+        again.envs([("LC_ALL", "de_DE.UTF-8"), ("TZ", "Asia/Tokyo")]);
         let output = again.output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
@@ -125,5 +131,9 @@ fn what_the_environment_has_for_other_programs_in_java_reaches_none_of_ours() {
     assert_eq!(times("PATH"), 2, "it was asked for its version, and started: {seen}");
     for name in OPTIONS {
         assert_eq!(times(name), 0, "{name} has reached a JVM: {seen}");
+    }
+    // Nor does the user's language, in which the log of pauses may have decimal commas, or the machine's zone.
+    for (name, value) in [("LC_ALL", "C.UTF-8"), ("TZ", "UTC")] {
+        assert_eq!(seen.lines().filter(|line| *line == format!("{name}={value}")).count(), 2, "{seen}");
     }
 }

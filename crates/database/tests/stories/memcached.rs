@@ -16,6 +16,8 @@ use experiment::CachePolicy;
 use reported::memcached::{EVICTIONS, HITS, ITEMS, MISSES, SETS};
 use workload::{Definition, Distribution, Mix};
 
+use crate::shared;
+
 /// Records of two fields, and the keys that were read.
 #[derive(Default)]
 struct Records {
@@ -108,6 +110,7 @@ fn nodes(network: u8, count: u8) -> Vec<Process> {
 }
 
 fn node(address: Ipv4Addr) -> Process {
+    shared::enter_own_network();
     let account = Account::of_this_machine().unwrap();
     let node = NodeOfCache { address, memory_bytes: 8 << 20, cpus: 1.0, launch_prefix: Vec::new(), oom_kills: None };
     let mut process = Process::start(&node, account.as_ref()).expect("scripts/setup.sh --tests installs memcached");

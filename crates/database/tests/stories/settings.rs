@@ -31,6 +31,7 @@ impl Drop for Guarded {
 
 fn software() -> (Distribution, Java) {
     let distribution = ensure_distribution(VERSION, &shared::cache(), &mut |_| {}, &|| false).unwrap();
+    shared::enter_own_network();
     (distribution, find_java(VERSION).unwrap())
 }
 
@@ -104,6 +105,7 @@ fn what_was_asked_for_is_found_in_the_node() {
     let directory = tempfile::tempdir().unwrap();
     let server = Cassandra::new(VERSION, None);
     let installed = server.install(&shared::cache(), &[], &mut |_, _| {}, &|| false, &|_| Ok(())).unwrap();
+    shared::enter_own_network();
     let plan = NodePlan {
         cluster: "settings".to_owned(),
         index: 0,

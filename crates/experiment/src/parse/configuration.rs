@@ -3,7 +3,8 @@
 use std::ops::{Range, RangeInclusive};
 
 use catalog::{
-    Burst, ByteBurst, Catalog, CpuSpeed, GIB, InstanceType, IoLimits, ResolvedVolume, VolumeRequest, VolumeType,
+    Burst, ByteBurst, Catalog, Cloud, CpuSpeed, GIB, InstanceType, IoLimits, MB, MIB, ResolvedVolume, VolumeRequest,
+    VolumeType,
 };
 use toml::Value;
 
@@ -130,9 +131,12 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
         }
         Value::Table(_) => {
             let raw::InstanceSize { vcpus, memory_gib } = table(given, "instance", mistakes)?;
-            if !(vcpus > 0.0 && vcpus <= 1024.0 && memory_gib > 0.0 && memory_gib <= 32_768.0) {
+            let (cpus_are, memory_is) = (vcpus > 0.0 && vcpus <= 1024.0, memory_gib > 0.0 && memory_gib <= 32_768.0);
+            if !(cpus_are && memory_is) {
+                let key = if cpus_are { "memory_gib" } else { "vcpus" };
                 let message = format!("no instance has {vcpus} vCPUs and {memory_gib} GiB");
-                return mistakes.refuse(given.span(), message, "vcpus and memory_gib are positive numbers");
+                mistakes.add_within(&given.span(), key, message, "vcpus and memory_gib are positive numbers");
+                return None;
             }
             of_instance::none_of_a_size(raw, mistakes)?;
             of_instance::not_together(raw, mistakes)?;
@@ -161,7 +165,7 @@ fn volume(
     match given.get_ref() {
         Value::String(text) if text == VolumeKind::LOCAL => instance_store(catalog, given.span(), instance?, mistakes),
         Value::Table(_) => {
-            let raw = table(given, key, mistakes)?;
+            let raw = in_mib(table(given, key, mistakes)?, given.span(), mistakes)?;
             let members = members::check(&given.span(), &raw, key, mistakes);
             let volume = match &raw.kind {
                 Some(kind) => of_type(catalog, given.span(), kind, &raw, (instance, local), mistakes),
@@ -176,6 +180,17 @@ fn volume(
                 "\"local\", { type = \"gp2\", size_gib = 320 }, or { iops = 960, mib_per_s = 160, size_gib = 100 }";
             mistakes.refuse(given.span(), message, help)
         }
+    }
+}
+
+/// The volume with its throughput in MiB/s, in whichever unit it is stated.
+fn in_mib(raw: raw::Volume, span: Range<usize>, mistakes: &mut Collector<'_>) -> Option<raw::Volume> {
+    match (raw.mib_per_s, raw.mb_per_s) {
+        (Some(_), Some(_)) => {
+            mistakes.refuse(span, "`mib_per_s` and `mb_per_s` state the same throughput", "leave one of them out")
+        }
+        (None, Some(mb)) => Some(raw::Volume { mib_per_s: Some(mb * MB / MIB), ..raw }),
+        _ => Some(raw),
     }
 }
 
@@ -213,6 +228,14 @@ fn rules(
     found
 }
 
+/// The types of volume of a machine's cloud.
+fn of_machine(instance: Option<&Instance>) -> Vec<&'static str> {
+    match instance.filter(|instance| instance.from_catalog) {
+        Some(instance) => catalog::volume_type_names_of(Cloud::of(&instance.label)),
+        None => catalog::volume_type_names().to_vec(),
+    }
+}
+
 fn of_type(
     catalog: &Catalog,
     span: Range<usize>,
@@ -221,14 +244,19 @@ fn of_type(
     (instance, local): (Option<&Instance>, &LocalSettings),
     mistakes: &mut Collector<'_>,
 ) -> Option<ConfiguredVolume> {
-    let Ok(kind) = kind.parse::<VolumeType>() else {
-        let message = format!("unknown volume type `{kind}`");
-        let help = match kind.to_ascii_lowercase().contains("local") {
-            true => "the instance's own disks are data_volume = \"local\"".to_owned(),
-            false => choice(kind, &catalog::volume_type_names()),
-        };
-        mistakes.add_within(&span, kind, message, help);
-        return None;
+    let kind = match kind.parse::<VolumeType>() {
+        Ok(kind) => kind,
+        Err(error) => {
+            let help = match error.nearest {
+                _ if kind.to_ascii_lowercase().contains("local") => {
+                    "the instance's own disks are data_volume = \"local\"".to_owned()
+                }
+                Some(near) => format!("did you mean `{near}`?"),
+                None => choice(kind, &of_machine(instance)),
+            };
+            mistakes.add_within(&span, kind, format!("unknown volume type `{kind}`"), help);
+            return None;
+        }
     };
     if behaviour::of_type(kind, &span, raw, mistakes) {
         return None;

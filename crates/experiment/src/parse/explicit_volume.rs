@@ -39,7 +39,7 @@ pub(super) fn check(
     });
     let mut parts = Vec::new();
     parts.extend(raw.iops.map(|iops| format!("{iops} IOPS")));
-    parts.extend(raw.mib_per_s.map(|mib| format!("{mib} MiB/s")));
+    parts.extend(raw.mib_per_s.map(|mib| format!("{} MiB/s", (mib * 100.0).round() / 100.0)));
     parts.extend((raw.combined == Some(false)).then(|| "reads and writes apart".to_owned()));
     parts.extend(raw.latency_us.map(|us| format!("{us} us")));
     let limits = IoLimits::symmetric(raw.iops, raw.mib_per_s);

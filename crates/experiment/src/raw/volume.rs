@@ -23,6 +23,8 @@ pub(crate) struct Volume {
     pub iops: Option<f64>,
     /// Provisioned (or, without a type, greatest) throughput, MiB/s.
     pub mib_per_s: Option<f64>,
+    /// Instead of `mib_per_s`: the same in MB/s of 10^6 bytes, as Azure states it.
+    pub mb_per_s: Option<f64>,
     /// How the burst bucket of this volume starts each trial, instead of `burst` of `[provider.local]`: `baseline`
     /// (empty: what the volume sustains) or `full` (as a new volume). Only for a volume that has one: gp2 below 1,000
     /// GiB; with `volumes = "served"` also st1 and sc1.

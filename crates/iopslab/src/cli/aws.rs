@@ -337,6 +337,12 @@ pub(super) fn to_make(
     Ok(batches)
 }
 
+/// Whether machines of the run may stand, for all that its directory says.
+pub(super) fn may_stand(directory: &RunDirectory, settings: &AwsSettings) -> bool {
+    let stands = |number| place_of(directory, settings, number).is_ok_and(|place| Aws::may_stand(&place));
+    (0..settings.batches.len()).any(stands)
+}
+
 /// Whether the run was begun before.
 fn is_resumed(directory: &RunDirectory) -> Result<bool, Failure> {
     let entries = directory.journal_entries().map_err(Failure::work)?;
@@ -395,7 +401,7 @@ pub(super) fn left(directory: &Path, failure: Failure) -> Failure {
     let destroy = format!(
         "they cost money until, with credentials that are good: iopslab destroy {}\n       \
          where its terraform/ is lost: iopslab clean --aws --run {run}, with --region and --profile of each site",
-        directory.display()
+        guarded::shell_path(directory)
     );
     if !matches!(failure.kind, Kind::Work) {
         return failure;

@@ -98,7 +98,8 @@ pub fn run(args: &DbArgs, format: Format) -> Result<(), Failure> {
     match &args.command {
         DbCommand::Start(asked) => {
             let stated = args.directory.as_ref();
-            let where_stated = stated.map_or_else(String::new, |stated| format!(" --directory {}", stated.display()));
+            let flag = |stated: &PathBuf| format!(" --directory {}", guarded::shell_path(stated));
+            let where_stated = stated.map_or_else(String::new, flag);
             start(asked, &directory, &format!("iopslab db stop{where_stated}"), format)
         }
         DbCommand::Stop { keep_data } => {

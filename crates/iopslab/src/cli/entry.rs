@@ -36,8 +36,8 @@ pub struct EntryArgs {
 impl EntryArgs {
     /// Who asks, and how; secrets are read here.
     pub(super) fn access(&self) -> Result<Access, Failure> {
-        let place = secrets::Place::of(self.password_file.as_deref(), None);
-        let login = |user: &String| secrets::login(user, place, "--password-file FILE");
+        let source = secrets::password_source(self.password_file.as_deref(), None);
+        let login = |user: &String| secrets::login(user, source, "--password-file FILE");
         Ok(Access {
             login: self.user.as_ref().map(login).transpose()?,
             tls: self.files().as_ref().map(secrets::tls).transpose()?,

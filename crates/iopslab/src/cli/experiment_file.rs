@@ -122,8 +122,9 @@ pub fn read_otherwise(
         client: client_cost::known(),
         machine: Some(this_machine()),
     };
-    let experiment = experiment::parse(catalog, &name, &changed.text, &beside, purpose);
-    let experiment = experiment.map_err(|mistakes| Failure::mistakes(changed.explain(&name, mistakes)))?;
+    let parse = |text: &str| experiment::parse(catalog, &name, text, &beside, purpose);
+    let experiment = parse(&changed.text)
+        .map_err(|mistakes| Failure::mistakes(changed.explain(&name, mistakes, |text| parse(text).err())))?;
     Ok(ReadExperiment { text: changed.text, beside: texts.into_inner(), experiment })
 }
 
@@ -134,7 +135,8 @@ fn refuse_run(file: &Path) -> Result<(), Failure> {
     }
     let run = file.display();
     let failure = Failure::input(format!("{run} is a run, and an experiment file was expected"));
-    Err(failure.help(format!("go on with it: iopslab run --resume {run}; its own experiment is {run}/experiment.toml")))
+    let go_on = format!("iopslab run --resume {}", guarded::shell_path(file));
+    Err(failure.help(format!("go on with it: {go_on}; its own experiment is {run}/experiment.toml")))
 }
 
 /// What this machine has for an experiment that it carries out.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::catalog::{CPU_REFERENCE, Catalog, CpuSpeed, UserCatalog};
+use ::catalog::{CPU_REFERENCE, Catalog, Cloud, CpuSpeed, InstanceType, UserCatalog, VolumePath};
 use process::failure::Failure;
 
 /// Where the user's catalog files are: `IOPSLAB_CATALOG`, else `iopslab/catalog` in the user's configuration directory.
@@ -79,10 +79,33 @@ pub fn unknown(what: &str, name: &str, near: &[&str]) -> Failure {
 
 pub fn unknown_instance(catalog: &Catalog, name: &str) -> Failure {
     match ::catalog::why_omitted(name) {
-        Some(reason) => Failure::input(format!("instance type `{name}` is not in the catalog: {}", reason.words()))
-            .help("your own catalog file may state it: docs/catalog.md"),
+        Some(reason) => {
+            let mut help = "your own catalog file may state it: docs/catalog.md".to_owned();
+            if let [first, ..] = &catalog.nearest_instances(name)[..] {
+                help += &format!("; nearest: {first}");
+            }
+            Failure::input(format!("instance type `{name}` is not in the catalog: {}", reason.words())).help(help)
+        }
         None => unknown("instance type", name, &catalog.nearest_instances(name)),
     }
+}
+
+/// What a machine of another cloud lets through to volumes, a line a path; none for one of AWS, or where a file states
+/// it.
+pub fn paths_of(machine: &InstanceType) -> Vec<String> {
+    if machine.ebs.is_some() || machine.cloud() == Cloud::Aws {
+        return Vec::new();
+    }
+    let line = |VolumePath { kinds, caps }: &VolumePath| {
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        format!("{}: {} IOPS, {} MB/s", kinds.join(", "), caps.baseline_iops, caps.baseline_mb_per_s)
+    };
+    let mut lines: Vec<String> = machine.paths.iter().map(line).collect();
+    lines.extend(machine.path_conditions().map(str::to_owned));
+    if lines.is_empty() {
+        lines.push("path to volumes: not known of any type of them; `ebs` in a catalog file states it".to_owned());
+    }
+    lines
 }
 
 /// How fast each vCPU of a type is.

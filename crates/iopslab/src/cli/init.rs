@@ -125,10 +125,10 @@ pub fn run(mut args: InitArgs, format: Format) -> Result<(), Failure> {
     }
     write(&args.out, args.force, &text)?;
     tell(&args, &experiment);
-    let out = args.out.display();
+    let (out, word) = (args.out.display(), guarded::shell_path(&args.out));
     match format {
         Format::Json => println!("{}", pretty(&serde_json::json!({ "experiment": args.out }))),
-        Format::Human => println!("wrote {out}; next: iopslab plan {out}, then iopslab run {out}"),
+        Format::Human => println!("wrote {out}; next: iopslab plan {word}, then iopslab run {word}"),
     }
     Ok(())
 }

@@ -22,7 +22,10 @@ pub(super) fn experiment(named: Option<&Path>, else_give: &str) -> Result<PathBu
 
 /// The last runs of this folder, at least `least`, the latest first: those whose journals were written last.
 pub(super) fn runs(least: usize, else_give: &str) -> Result<Vec<PathBuf>, Failure> {
-    let runs = of(Path::new(DEFAULT_OUT));
+    let entries = std::fs::read_dir(DEFAULT_OUT).into_iter().flatten().flatten();
+    let written = |path: &Path| path.join("journal.jsonl").metadata().and_then(|journal| journal.modified()).ok();
+    let mut runs: Vec<(SystemTime, PathBuf)> =
+        entries.filter_map(|entry| Some((written(&entry.path())?, entry.path()))).collect();
     if runs.len() < least {
         let message = match runs.len() {
             0 => format!("no run is named, and this folder has none in {DEFAULT_OUT}/"),
@@ -30,7 +33,8 @@ pub(super) fn runs(least: usize, else_give: &str) -> Result<Vec<PathBuf>, Failur
         };
         return Err(Failure::input(message).help(format!("give {else_give}")));
     }
-    Ok(runs)
+    runs.sort();
+    Ok(runs.into_iter().rev().map(|(_, path)| path).collect())
 }
 
 /// The latest run of this folder, which is said: nobody named it.
@@ -38,39 +42,4 @@ pub(super) fn run(else_give: &str) -> Result<PathBuf, Failure> {
     let latest = runs(1, else_give)?.swap_remove(0);
     eprintln!("the latest run: {}", latest.display());
     Ok(latest)
-}
-
-/// The runs in a directory, the latest first.
-fn of(directory: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let written = |path: &Path| path.join("journal.jsonl").metadata().and_then(|journal| journal.modified()).ok();
-    let mut runs: Vec<(SystemTime, PathBuf)> =
-        entries.filter_map(|entry| Some((written(&entry.path())?, entry.path()))).collect();
-    runs.sort();
-    runs.into_iter().rev().map(|(_, path)| path).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn the_latest_run_is_the_one_that_was_written_last_and_what_is_no_run_is_none() {
-        let directory = tempfile::tempdir().unwrap();
-        for (name, seconds) in [("b-20260101T000000Z", 300), ("a-20260102T000000Z", 100), ("resumed", 500)] {
-            let run = directory.path().join(name);
-            std::fs::create_dir(&run).unwrap();
-            let journal = std::fs::File::create(run.join("journal.jsonl")).unwrap();
-            journal.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
-        }
-        std::fs::create_dir(directory.path().join("no-run")).unwrap();
-        let names: Vec<String> = of(directory.path())
-            .iter()
-            .filter_map(|run| Some(run.file_name()?.to_string_lossy().into_owned()))
-            .collect();
-        assert_eq!(names, ["resumed", "b-20260101T000000Z", "a-20260102T000000Z"]);
-        assert_eq!(of(&directory.path().join("nowhere")), Vec::<PathBuf>::new());
-    }
 }

@@ -99,8 +99,8 @@ fn propose(catalog: &Catalog, path: &Path, args: &NextArgs, format: Format) -> R
             let text = experiment::with_blocks(&experiment.text, blocks);
             experiment.plan_of(&text)?;
             init::write(out, args.force, &text)?;
-            let out = out.display();
-            eprintln!("wrote {out}; next: iopslab plan {out}, then iopslab run {out}");
+            let word = guarded::shell_path(out);
+            eprintln!("wrote {}; next: iopslab plan {word}, then iopslab run {word}", out.display());
         }
         None if format == Format::Human => {
             blocks.iter().for_each(|block| println!("\n{}", block.trim_end()));

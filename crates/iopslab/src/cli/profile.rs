@@ -203,8 +203,8 @@ fn write(catalog: &Catalog, profile: &Profile, out: &Path, force: bool) -> Resul
         with = format!(" with {}", file.display());
     }
     init::write(out, force, &text)?;
-    let out = out.display();
-    eprintln!("wrote {out}{with}; next: iopslab plan {out}, then iopslab run {out}");
+    let word = guarded::shell_path(out);
+    eprintln!("wrote {}{with}; next: iopslab plan {word}, then iopslab run {word}", out.display());
     Ok(())
 }
 

@@ -213,7 +213,7 @@ fn first_difference(again: &Job, frozen: &Job) -> Option<String> {
         if let Place::Bought(aws) = &mut plan.place {
             aws.batches.iter_mut().for_each(|batch| batch.prices.clear());
         }
-        (serde_json::json!(plan), serde_json::json!(job.setups))
+        (plan.to_json(), job.setups.to_json())
     };
     let (again, frozen) = (without_money(again), without_money(frozen));
     let plan = differs("", &again.0, &frozen.0).map(|at| format!("plan.json: {at}"));

@@ -149,6 +149,6 @@ fn keep(directory: &RunDirectory, failure: Failure) -> Failure {
     if !matches!(failure.kind, Kind::Work) || failure.help.is_some() {
         return failure;
     }
-    let run = directory.path().display();
+    let run = guarded::shell_path(directory.path());
     failure.help(format!("finished trials are kept; continue with: iopslab run --resume {run}"))
 }

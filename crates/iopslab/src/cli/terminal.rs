@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use process::output::columns_of;
+use process::output::{self, columns_of};
 
 /// Narrowest terminal that tables are fitted to.
 const WIDTH_MIN: usize = 80;
@@ -19,7 +19,7 @@ pub fn is_one() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Whether results may be coloured: on a terminal, unless NO_COLOR says no.
+/// Whether results may be coloured.
 pub fn has_colour() -> bool {
-    is_one() && std::env::var_os("NO_COLOR").is_none()
+    output::has_colour(std::io::stdout())
 }

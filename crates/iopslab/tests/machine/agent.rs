@@ -22,7 +22,7 @@ fn a_client_goes_before_the_database_whose_machine_it_shares() {
         let mut agent =
             lab.iopslab(&["agent", "--role", role]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let began = Instant::now();
-        while !expected(nice(agent.id())) && began.elapsed() < Duration::from_secs(10) {
+        while !expected(nice(agent.id())) && began.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(10));
         }
         let found = nice(agent.id());
@@ -56,7 +56,7 @@ fn who_is_killed_with_a_volume_keeps_nobody_waiting_and_the_rest_is_cleaned() {
         let read = stdout.read_to_end(&mut said).and_then(|_| stderr.read_to_end(&mut said));
         end.send(read.map(|_| String::from_utf8_lossy(&said).into_owned()))
     });
-    let said = ends.recv_timeout(Duration::from_secs(5)).expect("nobody has its pipes").unwrap();
+    let said = ends.recv_timeout(Duration::from_secs(60)).expect("nobody has its pipes").unwrap();
     assert!(mounted(), "it could not unmount: {said}");
     lab.exits(0, &["clean"]);
     assert!(!mounted());

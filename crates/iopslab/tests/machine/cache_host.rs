@@ -83,7 +83,7 @@ fn a_cache_by_ssh_is_started_watched_killed_and_cleaned_on_a_machine_of_its_own(
     assert!(support::json(&directory.join("environment.json"))["cache"]["cpus"].as_u64().unwrap() > 0);
     its_machine_is_in_the_evidence(&directory);
     what_it_answered_is_in_the_analysis(&directory);
-    wait_for("the end of all processes", Duration::from_secs(10), || story.network.leftovers().is_empty());
+    wait_for("the end of all processes", Duration::from_secs(60), || story.network.leftovers().is_empty());
     assert!(story.run(&["clean", "--hosts", "cached.toml"]));
 }
 

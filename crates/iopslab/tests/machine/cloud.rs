@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::network::{configure_sshd, kill, make_key, processes_in, run};
-use crate::support::account::Account;
+use crate::support::{account::Account, software};
 
 const PORT: u16 = 5000;
 /// What a first boot makes; what stands there is this machine's own mount point for it.
@@ -85,6 +85,7 @@ pub struct Cloud {
 impl Cloud {
     /// `directory` holds what instances keep for themselves.
     pub fn new(directory: &Path) -> Self {
+        software::fetch();
         let number = CLOUDS.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("iopslab-{}-aws{number}-", std::process::id());
         let mut cloud = Self {

@@ -8,12 +8,14 @@ use serde_json::Value;
 use crate::support::{Laboratory, conformance, lane::Share};
 
 /// A page cache too small for the data, and a disk that is the limit: every client soon waits for it, and CPUs do not.
+/// The page cache is also what Cassandra grows into until its limit follows, and what waits for a disk that does not
+/// answer: with half of both, a busy machine was too late and the kernel killed it.
 const DISKS: &str = r#"
 name = "disks"
 question = "What does a disk that fails do?"
 
 [dataset]
-records = 100_000
+records = 200_000
 
 [[configuration]]
 name = "one"
@@ -49,7 +51,7 @@ repetitions = 1
 [provider.local]
 volumes = "served"
 heap_mib = 512
-page_cache_mib = 64
+page_cache_mib = 128
 "#;
 
 #[test]
@@ -110,7 +112,7 @@ fn a_file_system_that_was_shut_down_by_its_disk_is_whole_in_the_next_trial() {
         .replace("duration_s = 22", "duration_s = 13");
     lab.write("disks.toml", &[head, fault, &tail].concat());
     let mut running = lab.spawn(&["run", "disks.toml", "--require-valid"]);
-    lab.wait_in(&mut running, "a disk that fails", Duration::from_secs(240), || {
+    lab.wait_in(&mut running, "a disk that fails", Duration::from_secs(600), || {
         lab.stderr_so_far().contains("has the fault")
     });
     let run = lab.run_directory();
@@ -151,7 +153,7 @@ fn a_run_is_interrupted_while_its_disk_answers_nothing() {
     let load = text.find("[load]").unwrap();
     lab.write("disks.toml", &[&text[..last], &text[load..]].concat());
     let mut run = lab.spawn(&["run", "disks.toml"]);
-    lab.wait_in(&mut run, "a disk that stalls", Duration::from_secs(240), || {
+    lab.wait_in(&mut run, "a disk that stalls", Duration::from_secs(600), || {
         lab.stderr_so_far().contains("has the fault")
     });
     std::thread::sleep(Duration::from_secs(2));
@@ -160,6 +162,6 @@ fn a_run_is_interrupted_while_its_disk_answers_nothing() {
     let status = run.wait().unwrap();
     let took = began.elapsed();
     assert_eq!(status.code(), Some(130), "{}", lab.stderr_so_far());
-    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert!(took < Duration::from_secs(60), "long before its disk would answer: {took:?}");
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }

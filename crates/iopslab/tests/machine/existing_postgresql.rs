@@ -1,16 +1,15 @@
 //! A PostgreSQL that somebody else owns is loaded once, brought to rest before each trial, and measured from outside.
 
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use database::postgresql::Admin;
-use database::{Account, Directories, Installed, NodePlan, RunningNode, Server, server};
-use experiment::{PRODUCTS, Settings, Started};
+use database::{Directories, NodePlan, RunningNode};
+use experiment::Settings;
 use serde_json::Value;
 
 use super::existing::THEIRS;
-use crate::support::{Laboratory, lane::Share, wait_for};
+use crate::support::{Laboratory, lane::Share, software::Software, wait_for};
 
 const PASSWORD: &str = "correct-horse-7";
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -23,32 +22,6 @@ schema = "lab"
 user = "bench"
 password_env = "BENCH_PASSWORD"
 "#;
-
-/// Their software.
-pub(super) struct Software {
-    server: Box<dyn Server>,
-    installed: Box<dyn Installed>,
-    account: Option<Account>,
-}
-
-impl Software {
-    /// Fetched where this machine has not got it, which takes a network.
-    pub(super) fn here() -> Self {
-        let product = PRODUCTS.into_iter().find(|product| product.name == "postgresql").unwrap();
-        let account = Account::of_this_machine().unwrap();
-        let started = Started { product, version: product.default_version.to_owned() };
-        let server = server(&started, account.clone()).unwrap();
-        let usual = || PathBuf::from("/var/cache/iopslab");
-        let cache = std::env::var_os("IOPSLAB_CACHE").map_or_else(usual, PathBuf::from);
-        std::fs::create_dir_all(&cache).unwrap();
-        let installed = server.install(&cache, &[], &mut |_, _| {}, &|| false, &|_| Ok(()));
-        let installed = installed.unwrap_or_else(|error| panic!("{error}"));
-        if let Some(account) = &account {
-            account.let_through(&cache).unwrap();
-        }
-        Self { server, installed, account }
-    }
-}
 
 /// Their server, ended with the story.
 struct Theirs {
@@ -115,7 +88,7 @@ impl Theirs {
 #[test]
 fn a_postgresql_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     // Before the story has a network of its own, which leads nowhere.
-    let software = Software::here();
+    let software = Software::here("postgresql").unwrap_or_else(|error| panic!("{error}"));
     let lab = Laboratory::on_machine(Share::Half);
     let theirs = Theirs::start(&software);
     let theirs_in_cassandra = "\nhosts = [\"127.0.0.1:9042\"]\nkeyspace = \"lab\"\n";

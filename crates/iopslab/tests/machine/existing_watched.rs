@@ -74,7 +74,7 @@ impl Story {
         lab.write(
             "ssh_config",
             &format!(
-                "User root\nIdentityFile {here}/id\nIdentitiesOnly yes\nUserKnownHostsFile {here}/known_hosts\n\
+                "User root\nIdentityFile \"{here}/id\"\nIdentitiesOnly yes\nUserKnownHostsFile \"{here}/known_hosts\"\n\
                  GlobalKnownHostsFile /dev/null\nHost cass1 load1 load2\n  HostName 127.0.0.1\n  Port 2222\n\
                  Host nobody\n  HostName 127.0.0.1\n  Port 9\n"
             ),
@@ -101,7 +101,7 @@ impl Story {
         let mut command = Command::new("/usr/sbin/sshd");
         command.args(["-D", "-e", "-f", config.to_str().unwrap()]);
         self.sshd = Some(command.stdin(Stdio::null()).stderr(log).spawn().unwrap());
-        wait_for("an sshd", Duration::from_secs(20), || std::net::TcpStream::connect("127.0.0.1:2222").is_ok());
+        wait_for("an sshd", Duration::from_secs(60), || std::net::TcpStream::connect("127.0.0.1:2222").is_ok());
     }
 
     /// Kills the sshd with its sessions; what they had started is left to itself.
@@ -148,18 +148,19 @@ impl Story {
     }
 
     fn is_clean(&self) {
-        wait_for("an agent that ends itself", Duration::from_secs(20), || self.left_behind().is_empty());
+        wait_for("an agent that ends itself", Duration::from_secs(120), || self.left_behind().is_empty());
     }
 
-    /// A run in the background, two trials of which are long.
+    /// A run in the background, two trials of which go on for longer than a busy machine may keep this process from its
+    /// turn.
     fn start(&self) -> Child {
         let _ = std::fs::remove_dir_all(self.lab.path().join("runs"));
-        self.lab.write("long.toml", &experiment("", 8));
+        self.lab.write("long.toml", &experiment("", 20));
         self.lab.spawn(&["run", "long.toml"])
     }
 
     fn in_mid_trial(&self, run: &mut Child) {
-        self.lab.wait_in(run, "trial", Duration::from_secs(60), || {
+        self.lab.wait_in(run, "trial", Duration::from_secs(300), || {
             let runs = self.lab.path().join("runs");
             let journals = std::fs::read_dir(runs).into_iter().flatten().flatten();
             let mut journals = journals.map(|run| std::fs::read_to_string(run.path().join("journal.jsonl")));

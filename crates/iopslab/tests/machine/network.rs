@@ -44,12 +44,12 @@ pub fn configure_sshd(own: &Path, listen: &str, authorized: &Path) -> PathBuf {
     std::fs::create_dir_all("/run/sshd").unwrap();
     let downloads = "/var/cache/iopslab".to_owned();
     let downloads = std::env::var("IOPSLAB_CACHE").unwrap_or(downloads);
-    let java = std::env::var("JAVA_HOME").map(|home| format!(" JAVA_HOME={home}"));
+    let java = std::env::var("JAVA_HOME").map(|home| format!(" \"JAVA_HOME={home}\""));
     let config = format!(
-        "ListenAddress {listen}\nHostKey {own}/host_key\nAuthorizedKeysFile {authorized}\nPidFile none\nUsePAM \
-         no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv XDG_CACHE_HOME={own}/cache \
-         IOPSLAB_CACHE={downloads} IOPSLAB_WORK={own}/work \
-         IOPSLAB_MACHINE_LOCK={own}/lock/measuring{java}\n",
+        "ListenAddress {listen}\nHostKey \"{own}/host_key\"\nAuthorizedKeysFile \"{authorized}\"\nPidFile none\n\
+         UsePAM no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\n\
+         SetEnv \"XDG_CACHE_HOME={own}/cache\" \"IOPSLAB_CACHE={downloads}\" \"IOPSLAB_WORK={own}/work\" \
+         \"IOPSLAB_MACHINE_LOCK={own}/lock/measuring\"{java}\n",
         own = own.display(),
         java = java.unwrap_or_default(),
         authorized = authorized.display(),
@@ -134,7 +134,7 @@ impl Network {
     fn wait_for_sshd(&self, name: &str) {
         let began = Instant::now();
         while !self.ssh(name, "true") {
-            assert!(began.elapsed() < Duration::from_secs(20), "no sshd answers on {name}");
+            assert!(began.elapsed() < Duration::from_secs(60), "no sshd answers on {name}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -168,7 +168,8 @@ impl Network {
             make_key(&self.of_host(name).join("host_key"));
         }
         let mut config = format!(
-            "User root\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n",
+            "User root\nIdentityFile \"{}\"\nIdentitiesOnly yes\nUserKnownHostsFile \"{}\"\n\
+             GlobalKnownHostsFile /dev/null\n",
             self.path("id").display(),
             self.path("known_hosts").display()
         );

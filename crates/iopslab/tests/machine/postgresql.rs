@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::existing_postgresql::Software;
 use crate::support::{Exits, Laboratory, Said, lane::Share};
 
 /// The server of `iopslab db`, stopped at the end whatever happens.
@@ -32,8 +31,6 @@ impl Drop for Local<'_> {
 
 #[test]
 fn a_local_postgresql_is_loaded_by_hand_and_stopped_in_order() {
-    // Fetched before the story has a network of its own, which leads nowhere.
-    drop(Software::here());
     let lab = Laboratory::on_machine(Share::Half);
     let local = Local(&lab);
     let started = local.db(0, &["start", "postgresql", "--format", "json"]).json();
@@ -111,7 +108,6 @@ scale = 4
 
 #[test]
 fn the_space_of_the_wal_that_is_stated_is_in_force_divided_by_the_scale() {
-    drop(Software::here());
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("wal.toml", RUN);
     // So deep that a socket there has a longer path than the 107 bytes that the kernel takes for one.

@@ -89,7 +89,7 @@ fn a_volume_is_measured_by_size_and_by_depth_and_its_bucket_runs_empty() {
 fn a_directory_is_measured_as_it_is_and_a_volume_by_hand_reads_ahead_as_a_disk_does() {
     let lab = Laboratory::on_machine(Share::Half);
     let mut served = lab.spawn(&["volume", "gp3:1GiB", "--mount", "v", "--format", "json"]);
-    lab.wait_in(&mut served, "mount", Duration::from_secs(30), || lab.stderr_so_far().contains("is mounted on"));
+    lab.wait_in(&mut served, "mount", Duration::from_secs(120), || lab.stderr_so_far().contains("is mounted on"));
     let asked = ["--seconds", "0.2", "--size-mib", "16", "--p99-ms", "0.01"];
     let found = lab.exits(0, &[&["probe", "v", "--format", "json"], &asked[..]].concat()).json();
     assert_eq!(found["read_ahead_kb"], json!(128));

@@ -20,7 +20,7 @@ fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen() {
     let (rate, hosts) = (PER_S.to_string(), ["--hosts", "127.0.0.1:9042", "--format", "json"]);
     let flags = ["--workload", &mix, "--rate", &rate, "--records", "2000", "--load-data", "--duration", "32s"];
     let mut load = lab.spawn(&[&["load"], &hosts[..], &flags].concat());
-    lab.wait_in(&mut load, "load", Duration::from_secs(60), || lab.stderr_so_far().contains("loaded 2000 records"));
+    lab.wait_in(&mut load, "load", Duration::from_secs(300), || lab.stderr_so_far().contains("loaded 2000 records"));
     // Its warm-up has the same mix at the same rate.
     std::thread::sleep(Duration::from_secs(3));
 

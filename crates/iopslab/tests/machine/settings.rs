@@ -176,7 +176,7 @@ bloom_filter_fp_chance = 0.1
     // Another run finds each where it is, and is not needed any more.
     let mut again = lab.spawn(&["run", "table.toml"]);
     let found = "10001 records from an earlier run's snapshot";
-    lab.wait_in(&mut again, "data sets", Duration::from_secs(60), || lab.stderr_so_far().matches(found).count() == 3);
+    lab.wait_in(&mut again, "data sets", Duration::from_secs(300), || lab.stderr_so_far().matches(found).count() == 3);
     kill_process(Pid::from_raw(again.id() as i32).unwrap(), Signal::INT).unwrap();
     assert_eq!(again.wait().unwrap().code(), Some(130), "{}", lab.stderr_so_far());
 

@@ -63,7 +63,7 @@ fn says(lab: &Laboratory, mut command: Command, words: &str) {
         run.wait().unwrap();
     }
     assert!(said().contains(words), "no {words:?} in:\n{}", said());
-    wait_for("the agents to clean up", Duration::from_secs(40), || lab.leftovers().is_empty());
+    wait_for("the agents to clean up", Duration::from_secs(180), || lab.leftovers().is_empty());
 }
 
 /// A run to its end, in a work directory that has nothing.

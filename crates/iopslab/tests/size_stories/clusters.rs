@@ -265,7 +265,7 @@ fn keep_what_you_have_is_an_answer() {
     assert!(text.lines().nth(1).unwrap().starts_with("Keep what you have: "), "{text}");
     // One candidate was searched: whether another machine is cheaper nobody asked. And nobody measured this one.
     let flat = one_line(&text);
-    assert!(flat.contains("; nothing of the search is cheaper, in doubt or not"), "{flat}");
+    assert!(flat.contains("; by the estimates nothing of the search is cheaper, "), "{flat}");
     assert!(flat.contains(" meets the target by more than its error, using ") && !flat.contains("proven"), "{flat}");
     // Twice as many: half of the money.
     let change = beside(&known.fleet(2 * known.nodes))["decision"].clone();
@@ -329,6 +329,12 @@ fn what_lies_within_the_error_of_the_target_is_to_be_measured_on_either_side() {
         let flat = one_line(&known.asked(&lab, part, "human"));
         let is_named = flat.contains(", which is within the error of ");
         assert_eq!(is_named, (low..high).contains(&part), "{part}: {flat}");
+        // Beside fewer nodes that may do, nothing in doubt is said to cost no less.
+        if part > 1.0 {
+            let may_do = format!(", but {} nodes may do, as they lie within the error", known.nodes);
+            assert_eq!(flat.contains(&may_do), part < high, "{part}: {flat}");
+            assert_eq!(flat.contains("cheaper, in doubt or not"), part > high, "{part}: {flat}");
+        }
         assert!(
             flat.contains(&format!("Best modelled: {best}")) || flat.contains(&format!("Best interpolated: {best}"))
         );

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::{Laboratory, one_line};
-use super::{ONE_NODE, cheapest, copied, evidence, experiment, replan, run, size};
+use super::{CLOSED, ONE_NODE, cheapest, copied, evidence, experiment, replan, run, size};
 
 /// As much data as was measured, at a mix that was.
 const TARGET: [&str; 6] = ["--throughput", "1000", "--read-share", "0.8", "--data", "100GB"];
@@ -48,7 +48,8 @@ fn a_configuration_of_the_run_that_is_cheaper_than_all_of_the_catalog_is_what_is
     let shown = lab.exits(0, &[&["size", run.as_str()], &target(&[])[..]].concat()).stdout;
     let flat = one_line(&shown);
     for part in [
-        "Best proven: r4.2xlarge+io1:1000GiB:12000+gp2:100GiB, 10 USD a month; nothing of the search is cheaper",
+        "Best proven: r4.2xlarge+io1:1000GiB:12000+gp2:100GiB, 10 USD a month; by the estimates nothing of \
+         the search is cheaper",
         "1. the machine and disks of r4-2xlarge-12000 in the evidence",
     ] {
         assert!(flat.contains(part), "{part}: {shown}");
@@ -70,6 +71,19 @@ fn a_price_that_is_stated_counts_for_candidate_and_fleet_of_today_alike() {
     let usd = |fleet: &str| fleets[fleet]["usd_per_month"].as_f64();
     assert_eq!((usd("current"), usd("proposed")), (Some(200_000.0), Some(100_000.0)), "{fleets:#}");
     assert_eq!(fleets["decision"]["saves_usd_per_month"].as_f64(), Some(100_000.0), "{fleets:#}");
+    // Of several prices that experiments state the least counts, and whose it is is said.
+    let less = priced(&lab, "less", 90_000.0);
+    for runs in [[&run, &less], [&less, &run]] {
+        let more = [&[runs[1].as_str()][..], &target(&["--candidate", LARGE])[..]].concat();
+        let answer = size(&lab, runs[0], &more);
+        let best = cheapest(&answer);
+        assert_eq!(best["usd_per_month"].as_f64(), Some(90_000.0), "{best:#}");
+        let said = "the least that experiments state of it: 90000.00 USD a month for one is that of r4-2xlarge-12000 \
+                    of less, 100000.00 is that of r4-2xlarge-12000 of dear";
+        assert!(best["remarks"].to_string().contains(said), "{best:#}");
+    }
+    let one = cheapest(&size(&lab, &run, &target(&["--candidate", LARGE])))["remarks"].to_string();
+    assert!(one.contains("its price is the one that the experiment states"), "{one}");
     // One candidate was searched, and nothing is said of others.
     let same = target(&["--candidate", LARGE, "--current", LARGE]);
     let kept = lab.exits(0, &[&["size", run.as_str()], &same[..]].concat()).stdout;
@@ -103,6 +117,23 @@ fn a_measured_instance_store_is_a_candidate() {
     let best = cheapest(&answer);
     assert_eq!((&best["configuration"], &best["usd_per_month"]), (&json!("i3.2xlarge"), &json!(12.0)), "{best:#}");
     assert_eq!(best["measured_as"], json!(["i3-2xlarge-1"]), "{best:#}");
+}
+
+/// Disks that were held to IOPS alone, as nobody knows their MB/s, are none that can be bought.
+#[test]
+fn a_modelled_instance_store_without_a_limit_of_bytes_does_not_count_as_measured() {
+    let lab = Laboratory::new();
+    let text = experiment("store", 100, &[("r5ad.2xlarge", 1)], CLOSED, "");
+    let (start, rest) = text.split_once("data_volume").unwrap();
+    let (_, rest) = rest.split_once("[[workload]]").unwrap();
+    let store = run(&lab, "store", &format!("{start}data_volume = \"local\"\n[[workload]]{rest}"));
+    let asked = [&[store.as_str()][..], &target(&["--candidate", "r5ad.2xlarge"])[..]].concat();
+    let answer = size(&lab, evidence(&lab), &asked);
+    let best = cheapest(&answer);
+    assert_eq!((&best["configuration"], &best["measured_as"]), (&json!("r5ad.2xlarge"), &json!(["r5ad-2xlarge-1"])));
+    assert_ne!(best["label"], "measured", "{best:#}");
+    let mut doubts = best["doubts"].as_array().unwrap().iter();
+    assert!(doubts.any(|doubt| doubt["kind"] == "disk_throughput"), "{best:#}");
 }
 
 /// What is no candidate is named with the reason.
@@ -146,6 +177,12 @@ fn configurations_of_the_run_that_are_no_candidates_are_named_with_the_reason() 
     let [left_out] = other["not_candidates"].as_array().unwrap().as_slice() else { panic!("{other:#}") };
     assert_eq!((&left_out["why"], left_out["configurations"].as_array().unwrap().len()), (&json!("not_asked_for"), 4));
     assert_eq!(size(&lab, &run, &target(&["--candidate", LARGE]))["not_candidates"], json!([]));
+    // Its trials are valid, and of a workload that was left out.
+    let nightly = experiment("nightly", 100, &[("r4.xlarge", 3000)], CLOSED, "").replace("read-heavy", "nightly");
+    let nightly = super::run(&lab, "nightly", &nightly);
+    let asked = [&[nightly.as_str()][..], &target(&["--workload", "read-heavy"])[..]].concat();
+    let own = json!([{"configurations": ["r4-xlarge-3000"], "why": "workload_not_asked_for"}]);
+    assert_eq!(size(&lab, evidence(&lab), &asked)["not_candidates"], own);
 
     // Several volumes of data, and nothing that says what they cost.
     replan(&run, |name, configuration| {

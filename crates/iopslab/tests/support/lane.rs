@@ -10,6 +10,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use super::software;
+
 const LANES: usize = 2;
 static TAKEN: Mutex<[bool; LANES]> = Mutex::new([false; LANES]);
 static CHANGED: Condvar = Condvar::new();
@@ -31,6 +33,7 @@ pub struct Lane {
 
 impl Lane {
     pub fn take(share: Share) -> Self {
+        software::fetch();
         let mut lanes = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = loop {
             let free: Vec<usize> = (0..LANES).filter(|lane| !lanes[*lane]).collect();

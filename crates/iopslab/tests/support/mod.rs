@@ -8,6 +8,7 @@ pub mod browser;
 pub mod by_script;
 pub mod conformance;
 pub mod lane;
+pub mod software;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -164,6 +165,8 @@ impl Laboratory {
             .env("IOPSLAB_MACHINE_LOCK", self.work().with_extension("lock").join("measuring"))
             // Nobody's own catalog, but that of the laboratory.
             .env("XDG_CONFIG_HOME", self.path().join("no-configuration"))
+            // Nor as wide as the terminal of whoever runs the tests.
+            .env_remove("COLUMNS")
             .stdin(Stdio::null());
         // A catalog that is named must exist, unless it is to be made.
         if catalog.exists() || arguments.contains(&"refresh") {
@@ -203,6 +206,7 @@ impl Laboratory {
 
     /// The same in a network of its own, which leads nowhere: a database there is in nobody's way.
     pub fn iopslab_in_own_network(&self, arguments: &[&str]) -> Command {
+        software::fetch();
         self.iopslab_within("--net", "ip link set lo up", arguments)
     }
 

@@ -127,3 +127,26 @@ fn a_bound_does_not_make_a_choice_of_what_has_no_price() {
     let not_considered = analysis.recommendation.not_considered.iter().map(|n| n.configuration.as_str());
     assert_eq!(not_considered.collect::<Vec<_>>(), ["fast"]);
 }
+
+/// What misses the bound gives most for its money: it was said that nothing else is worth it, without a word that it is
+/// no choice.
+#[test]
+fn a_step_of_money_does_not_start_at_what_misses_the_bound() {
+    let all = [priced("a", 1000, 100.0), priced("b", 1500, 160.0), priced("c", 2000, 210.0)];
+    let mut story = noisy(&all, 0.01, 5);
+    story.truth = story.truth.replace("block_noise = 0.08", "block_noise = 0.01");
+    let plain = story.analysis();
+    let (a, b) = (p99_ms(&plain, "a"), p99_ms(&plain, "b"));
+    assert!(a > 1.3 * b, "{a} {b}");
+    for (limit_ms, misses) in [((a * b).sqrt(), true), (2.0 * a, false)] {
+        let analysis = bounded(&story, limit_ms).analysis();
+        let steps = || analysis.value_of_money.iter().map(|step| (step.from.as_str(), step.to.as_str()));
+        let lines = report::answer(&analysis).lines().join("\n");
+        println!("{limit_ms:.1} ms: {lines}");
+        assert_eq!(steps().any(|(from, to)| from == "a" || to == "a"), !misses, "{:?}", steps().collect::<Vec<_>>());
+        // Beside what is run, or beside those between which the choice is.
+        let is_named = lines.contains("a misses p99 at most ") || lines.contains("a does not (read p99 ");
+        assert_eq!(is_named, misses, "{lines}");
+        assert!(!misses || !lines.contains("the throughput of a "), "{lines}");
+    }
+}

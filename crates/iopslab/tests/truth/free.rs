@@ -2,7 +2,7 @@
 
 use analysis::{Analysis, FreeStep, Verdict};
 
-use crate::story::{Story, gp2, noisy, priced};
+use crate::story::{Story, cell, gp2, noisy, priced};
 
 fn free(analysis: &Analysis) -> &FreeStep {
     let [step] = analysis.free_steps.as_slice() else {
@@ -64,6 +64,24 @@ fn another_volume_is_no_setting() {
     let step = free(&settings(1_000, 900, 3).analysis()).clone();
     assert_eq!(step.needs, []);
     assert!(step.elsewhere.iter().all(|s| s.before == s.after), "{step:?}");
+}
+
+/// Both carry the demand for one price, and which one the experiment names first says nothing of them: the faster one
+/// is run, and nothing else is advised.
+#[test]
+fn of_one_price_the_faster_one_that_carries_the_demand_is_run() {
+    let (slow, fast) = (priced("slow", 800, 100.0), priced("fast", 3_200, 100.0));
+    let mut story = noisy(&[slow.clone(), fast.clone()], 0.02, 3);
+    let demand = 0.4 * cell(&story.analysis(), "slow").throughput_ops_per_s.unwrap().median;
+    story.rest = format!("[objective]\nthroughput = {demand:.0}");
+    let swapped = Story { configurations: fast + &slow, ..story.clone() };
+    for (analysis, step) in [(story.analysis(), "fast instead of slow"), (swapped.analysis(), "faster than fast")] {
+        assert_eq!(analysis.recommendation.run.as_deref(), Some("fast"), "{:?}", analysis.recommendation.places);
+        let headline = report::answer(&analysis).headline();
+        let claim = format!("no other that carries {demand:.0}/s with headroom costs less: ");
+        assert!(headline.replace(',', "").contains(&claim), "{headline}");
+        assert!(reported(&analysis)[0].contains(step), "{:?}", reported(&analysis));
+    }
 }
 
 /// The paid volume is faster than the free settings: it is not replaced.

@@ -35,14 +35,14 @@ use experiment::{
 use wire::MachineUse;
 
 use crate::hosts::Hosts;
-use crate::hosts::ssh::Ssh;
+use crate::hosts::ssh::{Ssh, config_word};
 use crate::{Agent, AgentError, EbsVolumes, HostAddress, Incoming, Provider};
 pub use backend::Backend;
 pub use error::AwsError;
 use heartbeat::Heartbeat;
 use program::Program;
 use said::Say;
-use terraform::{Outputs, Terraform};
+use terraform::{BeforeMaking, Outputs, Terraform};
 use variables::variables;
 
 /// Where the modules' user data mounts a machine's volumes, by what they hold.
@@ -135,7 +135,7 @@ impl Aws {
     /// Terraform's state is kept there.
     #[must_use]
     pub fn with_state_in(mut self, backend: Backend) -> Self {
-        self.terraform.keep_state_in(backend);
+        self.terraform.backend = Some(backend);
         self
     }
 
@@ -143,7 +143,7 @@ impl Aws {
     /// reason.
     #[must_use]
     pub fn asking_before_making(mut self, ask: impl Fn() -> Result<(), String> + Send + 'static) -> Self {
-        self.terraform.ask_before_making(ask);
+        self.terraform.before_making = Some(BeforeMaking(Box::new(ask)));
         self
     }
 
@@ -213,6 +213,12 @@ impl Aws {
                     say("this copy of the run has other keys than what stands: that is taken away first");
                     self.terraform.destroy(say)?;
                     self.forget_keys()?;
+                }
+                Err(AwsError::Refused(why)) if self.terraform.knows_of_anything() => {
+                    return Err(AwsError::Refused(format!(
+                        "{why}. Machines of the run that stand cannot go on without those that are missing: they are \
+                         taken away"
+                    )));
                 }
                 Err(error) if error.is_of_the_zone() && first_zone + 1 < self.zones_to_try() => {
                     say(&format!("{error}\ntrying another availability zone"));
@@ -305,8 +311,8 @@ impl Aws {
             "User {}\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\nGlobalKnownHostsFile /dev/null\n\
              HostKeyAlias {HOST_KEY_ALIAS}\nHostKeyAlgorithms ssh-ed25519\nUpdateHostKeys no\n",
             self.settings.ssh_user,
-            self.path(KEY).display(),
-            self.path(KNOWN_HOSTS).display()
+            config_word(&self.path(KEY)),
+            config_word(&self.path(KNOWN_HOSTS))
         );
         for machine in &self.batch.machines {
             let made = outputs.machine(&machine.name)?;

@@ -189,21 +189,6 @@ mod tests {
     }
 
     #[test]
-    fn plugins_go_whoever_stands_in_the_directory() {
-        let directory = directory();
-        let plugin = directory.path().join(".terraform/providers/x");
-        fs::create_dir_all(plugin.parent().unwrap()).unwrap();
-        fs::write(&plugin, "#!/bin/sh").unwrap();
-        let mut shell = std::process::Command::new("sleep");
-        let mut shell = shell.arg("600").current_dir(directory.path()).spawn().unwrap();
-        let checked = check(directory.path(), &BESIDE);
-        shell.kill().unwrap();
-        shell.wait().unwrap();
-        checked.unwrap();
-        assert!(!directory.path().join(DATA).exists());
-    }
-
-    #[test]
     fn a_file_that_terraform_would_obey_and_a_link_are_refused_by_name() {
         for name in [
             "evil.tf",
@@ -255,15 +240,5 @@ mod tests {
                 fs::remove_file(&choice).unwrap();
             }
         }
-    }
-
-    #[test]
-    fn a_state_that_names_what_the_modules_do_not_make_is_refused() {
-        let directory = directory();
-        let state = r#"{"resources":[{"mode":"managed","type":"aws_db_instance","name":"prod",
-                        "provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"}]}"#;
-        fs::write(directory.path().join(STATE), state).unwrap();
-        let words = check(directory.path(), &BESIDE).unwrap_err().to_string();
-        assert!(words.contains("terraform.tfstate has aws_db_instance.prod"), "{words}");
     }
 }

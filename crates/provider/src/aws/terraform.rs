@@ -57,15 +57,15 @@ pub(super) struct Terraform {
     program: Program,
     profile: Option<String>,
     /// Where the state is kept; `None`: in the directory.
-    backend: Option<Backend>,
+    pub(super) backend: Option<Backend>,
     is_initialised: Cell<bool>,
     /// Whether the state knew of anything before this process made something.
     has_found: Cell<bool>,
-    before_making: Option<BeforeMaking>,
+    pub(super) before_making: Option<BeforeMaking>,
 }
 
 /// What is asked before machines are made: why none may be, where there is a reason.
-struct BeforeMaking(Box<dyn Fn() -> Result<(), String> + Send>);
+pub(super) struct BeforeMaking(pub(super) Box<dyn Fn() -> Result<(), String> + Send>);
 
 impl fmt::Debug for BeforeMaking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,19 +117,9 @@ impl Terraform {
         }
     }
 
-    /// This is asked before machines are made.
-    pub fn ask_before_making(&mut self, ask: impl Fn() -> Result<(), String> + Send + 'static) {
-        self.before_making = Some(BeforeMaking(Box::new(ask)));
-    }
-
     /// Whether machines may be made.
     fn may_make(&self) -> Result<(), AwsError> {
         self.before_making.as_ref().map_or(Ok(()), |BeforeMaking(ask)| ask().map_err(AwsError::Refused))
-    }
-
-    /// Its state is kept there.
-    pub fn keep_state_in(&mut self, backend: Backend) {
-        self.backend = Some(backend);
     }
 
     /// Where the state is kept if not in the directory, for people.
@@ -421,7 +411,7 @@ mod tests {
         assert!(!sent.exists());
         fs::write(&sent, evil).unwrap();
         let path = "/srv/states".to_owned();
-        terraform.keep_state_in(Backend::of(&AwsBackend::Local { path }, "r-1/batch-1"));
+        terraform.backend = Some(Backend::of(&AwsBackend::Local { path }, "r-1/batch-1"));
         terraform.write_modules().unwrap();
         let written: Value = serde_json::from_str(&fs::read_to_string(&sent).unwrap()).unwrap();
         assert_eq!(written, serde_json::json!({ "terraform": { "backend": { "local": {} } } }));

@@ -25,10 +25,10 @@ impl Sshd {
         let port = free.local_addr().unwrap().port();
         drop(free);
         let config = format!(
-            "ListenAddress 127.0.0.1:{port}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\n\
+            "ListenAddress 127.0.0.1:{port}\nHostKey \"{}\"\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\n\
              StrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\n",
             key.display(),
-            authorized.display()
+            config_word(authorized)
         );
         let (file, log) = (key.with_extension("sshd_config"), key.with_extension("log"));
         fs::write(&file, config).unwrap();
@@ -70,9 +70,12 @@ fn a_machine_that_shows_another_host_key_is_named_and_nobody_logs_in() {
         println!("skipped: needs {SSHD}, and the right to start it");
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    // As some people's directories are called; to ssh `%h` is a host, and a space the end of a word.
+    let directory = place.path().join("my runs, 100 %h");
+    fs::create_dir(&directory).unwrap();
     let user = Command::new("id").arg("-un").output().unwrap();
-    let aws = aws(directory.path(), String::from_utf8(user.stdout).unwrap().trim());
+    let aws = aws(&directory, String::from_utf8(user.stdout).unwrap().trim());
     aws.key(KEY).unwrap();
     aws.host_key().unwrap();
     // By the same way as the run's own: another pair.

@@ -41,11 +41,9 @@ const ALIVE_PERIOD: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Hosts {
     ssh: Ssh,
-    /// Those of databases, by the numbers of their hosts.
-    machines: BTreeMap<u32, DatabaseMachine>,
-    /// Those of caches.
-    caches: BTreeMap<u32, CacheMachine>,
-    /// Those of clients.
+    /// Those of databases and caches.
+    machines: BTreeMap<HostId, DatabaseMachine>,
+    /// Those of clients, by the numbers of their hosts.
     clients: BTreeMap<u32, String>,
     limits: bool,
     addresses: BTreeMap<String, Ipv4Addr>,
@@ -71,11 +69,18 @@ impl Hosts {
     ) -> Result<Self, HostError> {
         let ssh = Ssh::new(settings.ssh.ssh_config.as_deref());
         let alone = settings.database.len() == 1 && settings.client == [settings.database[0].ssh.clone()];
+        let of_cache = |CacheMachine { ssh, address, work_directory }: CacheMachine| DatabaseMachine {
+            ssh,
+            address,
+            work_directory,
+            ..DatabaseMachine::default()
+        };
+        let databases = databases.into_iter().map(HostId::database).zip(settings.database.iter().cloned());
+        let caches = caches.into_iter().map(HostId::cache).zip(settings.cache.iter().cloned().map(of_cache));
+        let machines: BTreeMap<HostId, DatabaseMachine> = databases.chain(caches).collect();
         let mut addresses = BTreeMap::new();
-        let databases_at = settings.database.iter().map(|machine| (&machine.ssh, machine.address));
-        let caches_at = settings.cache.iter().map(|machine| (&machine.ssh, machine.address));
-        for (name, stated) in databases_at.chain(caches_at) {
-            let address = match stated {
+        for DatabaseMachine { ssh: name, address, .. } in machines.values() {
+            let address = match *address {
                 Some(stated) => stated,
                 None => ssh.address(name)?,
             };
@@ -87,8 +92,7 @@ impl Hosts {
             addresses.insert(name.clone(), address);
         }
         Ok(Self {
-            machines: databases.into_iter().zip(settings.database.iter().cloned()).collect(),
-            caches: caches.into_iter().zip(settings.cache.iter().cloned()).collect(),
+            machines,
             clients: clients.into_iter().zip(settings.client.iter().cloned()).collect(),
             addresses,
             ..Self::reached_by(&settings.ssh, binary)
@@ -100,7 +104,7 @@ impl Hosts {
     pub fn of_existing(files: &SshFiles, clients: Vec<String>, watched: Vec<String>, binary: &Path) -> Self {
         let machine = |ssh| DatabaseMachine { ssh, ..DatabaseMachine::default() };
         Self {
-            machines: (0..).zip(watched.into_iter().map(machine)).collect(),
+            machines: (0..).map(HostId::database).zip(watched.into_iter().map(machine)).collect(),
             clients: (0..).zip(clients).collect(),
             only_watched: true,
             ..Self::reached_by(files, binary)
@@ -114,7 +118,6 @@ impl Hosts {
         Self {
             ssh: Ssh::new(files.ssh_config.as_deref()),
             machines: BTreeMap::new(),
-            caches: BTreeMap::new(),
             clients: BTreeMap::new(),
             limits: false,
             addresses: BTreeMap::new(),
@@ -132,8 +135,7 @@ impl Hosts {
     /// The name of a host's machine.
     fn name(&self, host: HostId) -> Result<&str, HostError> {
         let name = match host.role {
-            Role::Database => self.machines.get(&host.index).map(|machine| machine.ssh.as_str()),
-            Role::Cache => self.caches.get(&host.index).map(|machine| machine.ssh.as_str()),
+            Role::Database | Role::Cache => self.machines.get(&host).map(|machine| machine.ssh.as_str()),
             Role::Client => self.clients.get(&host.index).map(String::as_str),
         };
         name.ok_or_else(|| HostError::NoMachine(host.to_string()))
@@ -165,9 +167,8 @@ impl Hosts {
     /// Cleans each machine; with its name. Old versions of the program are removed from those of clients too; from
     /// those that are only watched nothing else, because nothing else was put there.
     pub fn clean(&mut self, snapshots: bool) -> Vec<(String, Result<Cleaned, HostError>)> {
-        let databases = self.machines.values().map(|machine| (machine.ssh.clone(), machine.work_directory.clone()));
-        let caches = self.caches.values().map(|machine| (machine.ssh.clone(), machine.work_directory.clone()));
-        let machines: Vec<(String, Option<String>)> = databases.chain(caches).collect();
+        let machines = self.machines.values().map(|machine| (machine.ssh.clone(), machine.work_directory.clone()));
+        let machines: Vec<(String, Option<String>)> = machines.collect();
         let mut clean = |name: &str, work_directory: Option<String>| -> Result<Cleaned, HostError> {
             if self.only_watched {
                 let programs = program::remove_unused(&self.ssh, name)?;
@@ -225,7 +226,7 @@ impl Provider for Hosts {
         if let Some(stderr) = agent.take_stderr() {
             forward(name.clone(), stderr, Arc::clone(&last_words));
         }
-        agent.remember_ssh(name, last_words);
+        agent.by_ssh = Some((name, last_words));
         Ok(Box::new(agent))
     }
 
@@ -235,22 +236,13 @@ impl Provider for Hosts {
     }
 
     fn machine_use(&self, host: HostId) -> Option<MachineUse> {
-        let limits = self.limits;
-        match host.role {
-            Role::Database => self.machines.get(&host.index).map(|machine| MachineUse {
-                work_directory: machine.work_directory.clone(),
-                limits,
-                data: machine.data.clone(),
-                commitlog: machine.commitlog.clone(),
-                snapshot: machine.snapshot.clone(),
-            }),
-            Role::Cache => self.caches.get(&host.index).map(|machine| MachineUse {
-                work_directory: machine.work_directory.clone(),
-                limits,
-                ..MachineUse::default()
-            }),
-            Role::Client => None,
-        }
+        self.machines.get(&host).map(|machine| MachineUse {
+            work_directory: machine.work_directory.clone(),
+            limits: self.limits,
+            data: machine.data.clone(),
+            commitlog: machine.commitlog.clone(),
+            snapshot: machine.snapshot.clone(),
+        })
     }
 
     fn may_come_back(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use guarded::shell_word;
@@ -112,6 +113,12 @@ impl Ssh {
         });
         found.next().ok_or_else(|| failed(format!("{host} has none")))
     }
+}
+
+/// A path as one word of ssh_config(5): in quotes, since it may have spaces, and without a `%` that begins a token.
+pub(crate) fn config_word(path: &Path) -> String {
+    let path = path.display().to_string();
+    format!("\"{}\"", path.replace('\\', r"\\").replace('"', "\\\"").replace('%', "%%"))
 }
 
 /// The last lines, without the frames of ssh's warnings.

@@ -3,9 +3,9 @@
 use analysis::{Analysis, AnswerOutcome, Capacity, CapacityOutcome, Criterion, Meets, Missed, WorkloadAnswer};
 
 use super::doubts;
-use super::judged::{Judged, is_only, the_cheapest, the_only_one};
+use super::judged::{Judged, WITHOUT_PRICES, is_only, the_cheapest, the_only_one};
 use crate::capacity::{bounds, measured, rate, used};
-use crate::figures::{listed, number, when};
+use crate::figures::{given, given_percent, listed, number, when};
 use crate::labels;
 
 /// Why a place says to run this: its claim and the numbers that show it.
@@ -20,21 +20,19 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
     let is_demand = !place.candidates.is_empty();
     let judged: Vec<Judged<'_>> = place.candidates.iter().map(Into::into).collect();
     let is_only = is_only(&judged, run);
+    let does = format!("carries {} at {}", demanded(analysis), bounds(analysis));
     let claim = match (is_demand, is_only || place.has_cheapest()) {
-        (true, true) => {
-            let what = match is_only {
-                true => the_only_one(analysis, &judged),
-                false => the_cheapest(analysis, ours.usd_per_month, &judged),
-            };
-            format!("{what} that carries the demand with headroom at {}", bounds(analysis))
-        }
-        (true, false) => format!("it carries the demand with headroom at {}", bounds(analysis)),
+        (true, true) => match is_only {
+            true => format!("{} that {does}", the_only_one(analysis, &judged)),
+            false => the_cheapest(analysis, run, &judged, &does),
+        },
+        (true, false) => format!("it {does}"),
         (false, _) => {
             let most = match place.outcome.any().is_empty() {
                 true => "it carries the most",
                 false => "no other hardware carries as much",
             };
-            format!("{most}{} at {}", for_money(place), bounds(analysis))
+            format!("{most}{} at {}{}", for_money(place), bounds(analysis), without_prices(place))
         }
     };
     let numbers = std::iter::once(format!("{}{price}", operations(analysis, &rate(ours)))).chain(others);
@@ -49,17 +47,20 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             let all: Vec<String> =
                 own.filter(|c| configurations.contains(&c.configuration)).map(|c| clause(analysis, c)).collect();
             if let [only] = configurations.as_slice() {
+                let what = match place.candidates.is_empty() {
+                    true => "anything".to_owned(),
+                    false => demanded(analysis),
+                };
                 return format!(
-                    "whether {only} carries {} at {} is not shown: {}{}",
-                    if place.candidates.is_empty() { "anything" } else { "the demand with headroom" },
+                    "whether {only} carries {what} at {} is not shown: {}{}",
                     bounds(analysis),
                     all.join("; "),
                     at_full_scale(analysis)
                 );
             }
             let what = match place.candidates.is_empty() {
-                true => format!("which carries more{} is not shown", for_money(place)),
-                false => whether(place, configurations),
+                true => format!("which carries more{} is not shown{}", for_money(place), without_prices(place)),
+                false => whether(analysis, place, configurations),
             };
             format!(
                 "the choice is between {} at {}: {}; {what}{}",
@@ -73,7 +74,7 @@ pub fn open(analysis: &Analysis, place: &WorkloadAnswer) -> String {
             let all: Vec<String> = own.map(|c| clause(analysis, c)).collect();
             let what = match place.candidates.is_empty() {
                 true => format!("no configuration meets {}", bounds(analysis)),
-                false => format!("no configuration carries the demand with headroom at {}", bounds(analysis)),
+                false => format!("no configuration carries {} at {}", demanded(analysis), bounds(analysis)),
             };
             format!("{what}: {}", all.join("; "))
         }
@@ -85,13 +86,30 @@ fn for_money(place: &WorkloadAnswer) -> &'static str {
     if place.by_money { " for its money" } else { "" }
 }
 
+/// That cost does not count, where prices are missing; behind what is carried without a demand.
+fn without_prices(place: &WorkloadAnswer) -> &'static str {
+    if place.by_money { "" } else { WITHOUT_PRICES }
+}
+
+/// What is demanded, with the capacity that this takes, beside which those of the configurations stand:
+/// `1,800/s with 30 % headroom (2,572/s)`.
+pub fn demanded(analysis: &Analysis) -> String {
+    let objective = analysis.objective.as_ref();
+    let Some((objective, demand)) = objective.and_then(|o| Some((o, o.throughput?))) else {
+        return "the demand with headroom".to_owned();
+    };
+    let needed = objective.capacity_needed().filter(|_| objective.headroom > 0.0);
+    let headroom = needed.map(|all| format!(" with {} headroom ({}/s)", given_percent(objective.headroom), given(all)));
+    format!("{}/s{}", given(demand), headroom.unwrap_or_default())
+}
+
 /// Which of the contenders are not shown to carry the demand, and which are.
-fn whether(place: &WorkloadAnswer, contenders: &[String]) -> String {
+fn whether(analysis: &Analysis, place: &WorkloadAnswer, contenders: &[String]) -> String {
     let does = |name: &String| place.candidates.iter().any(|c| c.configuration == *name && c.meets == Meets::Yes);
     let shown: Vec<&String> = contenders.iter().filter(|name| does(name)).collect();
     let open: Vec<&String> = contenders.iter().filter(|name| !does(name)).collect();
     if open.is_empty() {
-        return "each is shown to carry the demand with headroom, and what they cost is not known".to_owned();
+        return format!("each is shown to carry {}, and what they cost is not known", demanded(analysis));
     }
     let who = match open.as_slice() {
         [only] => (*only).clone(),
@@ -99,7 +117,7 @@ fn whether(place: &WorkloadAnswer, contenders: &[String]) -> String {
         _ => "each".to_owned(),
     };
     let besides = when(!shown.is_empty(), || format!("; that {} does is shown", listed(&shown)));
-    format!("whether {who} carries the demand with headroom is not shown{besides}")
+    format!("whether {who} carries {} is not shown{besides}", demanded(analysis))
 }
 
 /// Why what a model carries does not say what full scale carries at the most, as a clause; empty at 1:1.
@@ -186,48 +204,41 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     each.chain(steps(analysis)).collect()
 }
 
-/// What the next more expensive one carries more, and what that costs.
+/// What the next more expensive one carries more, and what that costs; at one price, what the next faster one does.
 fn steps(analysis: &Analysis) -> Vec<String> {
     let mut sentences = Vec::new();
     for workload in &analysis.workloads {
         let own = analysis.capacities.iter().filter(|c| c.workload == workload.name);
-        let mut priced: Vec<(&Capacity, f64, f64)> = own
+        let mut priced: Vec<Priced<'_>> = own
             .filter(|c| c.outcome == CapacityOutcome::Found)
             .filter_map(|c| Some((c, c.usd_per_month?, c.ops_per_s?)))
             .collect();
-        priced.sort_by(|a, b| a.1.total_cmp(&b.1));
-        for pair in priced.windows(2) {
-            let ((cheap, low_usd, low), (dear, high_usd, high)) = (pair[0], pair[1]);
-            let (usd, more) = (high_usd - low_usd, high - low);
-            // Apart by more than what is not known of them.
-            let most = cheap.utmost_ops_per_s(analysis.scale).zip(dear.low_ops_per_s);
-            let is_shown = most.is_some_and(|(most, least)| least > most);
-            let at = when(analysis.workloads.len() != 1, || format!(" under {}", workload.name));
-            sentences.push(if is_shown && usd <= 0.0 {
-                format!(
-                    "From {} to {}{at}: {} more for the same cost.",
-                    cheap.configuration,
-                    dear.configuration,
-                    operations(analysis, &number(more))
-                )
-            } else if is_shown {
-                format!(
-                    "From {} to {}{at}: {} more for {} a month more, {} each.",
-                    cheap.configuration,
-                    dear.configuration,
-                    operations(analysis, &number(more)),
-                    labels::usd(usd),
-                    labels::usd(usd / more)
-                )
-            } else {
-                format!(
-                    "From {} to {}{at}, {} a month more: it is not shown to carry more.",
-                    cheap.configuration,
-                    dear.configuration,
-                    labels::usd(usd)
-                )
-            });
-        }
+        priced.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.2.total_cmp(&b.2)));
+        let at = when(analysis.workloads.len() != 1, || format!(" under {}", workload.name));
+        sentences.extend(priced.windows(2).map(|pair| step(analysis, &at, pair[0], pair[1])));
     }
     sentences
+}
+
+/// A capacity, its price in USD a month, and its operations per second.
+type Priced<'a> = (&'a Capacity, f64, f64);
+
+fn step(analysis: &Analysis, at: &str, from: Priced<'_>, to: Priced<'_>) -> String {
+    let ((cheap, low_usd, low), (dear, high_usd, high)) = (from, to);
+    let (usd, more) = (high_usd - low_usd, high - low);
+    let step = format!("From {} to {}{at}", cheap.configuration, dear.configuration);
+    let money = match usd > 0.0 {
+        true => format!("{} a month more", labels::usd(usd)),
+        false => "for the same cost".to_owned(),
+    };
+    if !dear.carries_more_than(cheap, analysis.scale) {
+        let is_less = cheap.carries_more_than(dear, analysis.scale);
+        let shown = if is_less { "it carries less" } else { "it is not shown to carry more" };
+        return format!("{step}, {money}: {shown}.");
+    }
+    let gain = operations(analysis, &number(more));
+    match usd > 0.0 {
+        true => format!("{step}: {gain} more for {money}, {} each.", labels::usd(usd / more)),
+        false => format!("{step}: {gain} more {money}."),
+    }
 }

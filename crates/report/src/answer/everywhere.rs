@@ -24,7 +24,7 @@ pub fn why(analysis: &Analysis, run: &str) -> String {
     let bounds = bounds(analysis, true);
     let claim = match (is_only, by_money) {
         (true, _) => format!("{} that {bounds}", the_only_one(analysis, &judged)),
-        (false, true) => format!("{} that {bounds}", the_cheapest(analysis, ours.usd_per_month, &judged)),
+        (false, true) => the_cheapest(analysis, run, &judged, &bounds),
         (false, false) => format!("it {bounds}"),
     };
     let cost = |one: &OverallCandidate| one.usd_per_month.unwrap_or(f64::INFINITY);
@@ -89,15 +89,14 @@ fn bounds(analysis: &Analysis, is_shown: bool) -> String {
         (true, false) => format!("at all {n} rates"),
         _ => format!("in all {n} places"),
     };
-    let latency = match first.by {
-        DecidedBy::Capacity => format!(" at {}", crate::capacity::bounds(analysis)),
-        _ => String::new(),
+    let asked = match (first.by, is_shown) {
+        (DecidedBy::Capacity, _) => {
+            format!("carries {} at {}", capacity::demanded(analysis), crate::capacity::bounds(analysis))
+        }
+        (_, true) => objective::bounds_here(analysis, first, is_one_load),
+        (_, false) => objective::bounds(first, is_one_load),
     };
-    let asked = match is_shown {
-        true => objective::bounds_here(analysis, first, is_one_load),
-        false => objective::bounds(first, is_one_load),
-    };
-    format!("{asked}{latency} {places}")
+    format!("{asked} {places}")
 }
 
 /// The place where a configuration stands worst.

@@ -1,6 +1,6 @@
 //! What costs no money, before what does; and what it costs besides.
 
-use analysis::{Analysis, FreeStep, Need, Spending, SpendingChange, Verdict, grouped};
+use analysis::{Analysis, FreeStep, Meets, Need, Spending, SpendingChange, Verdict, grouped};
 
 use super::{durability, places, ratio};
 use crate::figures::{bytes, given_percent, listed, number, several, when};
@@ -12,7 +12,8 @@ const SHOWN: usize = 3;
 const PLACES: usize = 3;
 
 /// What to do first, for no money: of the configurations that cost what the cheapest does, or what the recommended one
-/// does. Of the latter only what is shown, where its settings have been named.
+/// does. Of the latter only what is shown, where its settings have been named. Nothing that leaves what is run, or that
+/// misses what is asked: the answer speaks against it.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     let cheapest = analysis.free_steps.iter().map(|s| s.usd_per_month).fold(f64::INFINITY, f64::min);
     let run = analysis.recommendation.run.as_deref();
@@ -20,7 +21,11 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
         let is_run = run.is_some_and(|run| step.from == run || step.tried.iter().any(|t| t == run));
         let is_reported = !analysis.recommendation.hardware.is_empty();
         let is_news = !is_reported || step.throughput_ratio.verdict == Verdict::Faster;
-        step.usd_per_month == cheapest || (is_run && is_news)
+        let places = analysis.recommendation.places.iter().filter(|place| place.workload == step.workload);
+        let mut own = places.flat_map(|place| &place.candidates).filter(|c| c.configuration == step.to);
+        let is_against = run == Some(step.from.as_str()) || own.any(|c| c.meets == Meets::No);
+        let is_advised = step.throughput_ratio.verdict == Verdict::Faster;
+        !(is_advised && is_against) && (step.usd_per_month == cheapest || (is_run && is_news))
     };
     let groups = alike(analysis.free_steps.iter().filter(concerns).collect());
     let mut sentences: Vec<String> =

@@ -6,6 +6,7 @@ use analysis::{
 };
 
 use super::baseline::ToBaseline;
+use super::judged::WITHOUT_PRICES;
 use super::objective::TOO_FEW;
 use super::undecided::{decisive, here, one_configuration};
 use super::{baseline, capacity, durability, everywhere, objective, places, ratio, steps, undecided};
@@ -242,8 +243,7 @@ fn fastest(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
         AnswerOutcome::Run { same, .. } if same.iter().any(is_other) => "no other hardware has a higher throughput",
         _ => "no other hardware has its throughput",
     };
-    let claim = format!("{fastest}, and prices are missing, so that cost does not count");
-    (claim, format!("{factor}{same}"))
+    (format!("{fastest}{WITHOUT_PRICES}"), format!("{factor}{same}"))
 }
 
 /// Different answers for different places.

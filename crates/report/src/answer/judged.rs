@@ -1,6 +1,9 @@
 //! Of which configurations it may be said that one is the only, the best or the cheapest of them.
 
-use analysis::{Analysis, Candidate, Meets, OverallCandidate};
+use analysis::{Analysis, Candidate, ConfigurationFacts, Meets, OverallCandidate, is_one_price};
+
+/// Behind a claim that prices do not decide, because no two configurations have one.
+pub const WITHOUT_PRICES: &str = ", and prices are missing, so that cost does not count";
 
 /// A configuration that was held against what is asked: its price, and whether it meets that.
 #[derive(Debug, Clone, Copy)]
@@ -49,13 +52,24 @@ pub fn the_only_one(analysis: &Analysis, judged: &[Judged<'_>]) -> &'static str 
     }
 }
 
-/// Of what is run, which costs so much: `it is the cheapest`. What was not measured there might meet what is asked for
+/// Of what is run, which does what is asked: `it is the cheapest that keeps p99 at most 10 ms`; beside one of its price
+/// that might, too, `no other that keeps p99 at most 10 ms costs less`. What was not measured there might do it for
 /// less, and so might what has no price.
-pub fn the_cheapest(analysis: &Analysis, usd: Option<f64>, judged: &[Judged<'_>]) -> &'static str {
-    let is_no_less = |other: Option<f64>| other.zip(usd).is_some_and(|(other, usd)| other >= usd);
-    let is_judged = |name: &str| judged.iter().any(|one| one.name == name && one.is_known());
-    match analysis.configurations.iter().all(|c| is_no_less(c.usd_per_month) || is_judged(&c.name)) {
-        true => "it is the cheapest",
-        false => "of those that were judged it is the cheapest",
+pub fn the_cheapest(analysis: &Analysis, run: &str, judged: &[Judged<'_>], does: &str) -> String {
+    let of = |name: &str| judged.iter().find(|one| one.name == name);
+    let prices = |c: &ConfigurationFacts| c.usd_per_month.zip(of(run)?.usd);
+    let is_no_less = |c: &ConfigurationFacts| prices(c).is_some_and(|(other, usd)| other >= usd);
+    let is_as_cheap = |c: &ConfigurationFacts| {
+        let might = c.name != run && of(&c.name).is_none_or(|one| one.meets != Meets::No);
+        might && prices(c).is_some_and(|(other, usd)| is_one_price(other, usd))
+    };
+    let all = &analysis.configurations;
+    let of_all = match all.iter().all(|c| is_no_less(c) || of(&c.name).is_some_and(Judged::is_known)) {
+        true => "",
+        false => "of those that were judged ",
+    };
+    match all.iter().any(is_as_cheap) {
+        true => format!("{of_all}no other that {does} costs less"),
+        false => format!("{of_all}it is the cheapest that {does}"),
     }
 }

@@ -17,20 +17,24 @@ const MISSES: usize = 3;
 
 /// What was asked, as something that a configuration does: `keeps p99 at most 10 ms and carries 5,000/s with headroom`.
 pub fn bounds(place: &WorkloadAnswer, at_rate: bool) -> String {
-    let part = |check: &Check| match check.what {
-        Criterion::Latency { figure, limit_us, .. } => {
-            Some(format!("keeps {} at most {} ms", labels::latency(None, figure), given(limit_us / 1e3)))
-        }
-        Criterion::ErrorShare { limit } => Some(format!("keeps errors at most {}", given_percent(limit))),
-        Criterion::RateHeld => None,
-        Criterion::Throughput { demand } => Some(format!("carries {}/s with headroom", given(demand))),
-    };
     let mut parts = each_once(place.candidates.iter().flat_map(|c| &c.checks).filter_map(part));
     if parts.is_empty() {
         parts.push("meets the objective".to_owned());
     }
     let rate = place.load.filter(|_| at_rate).map_or_else(String::new, |l| format!(" at {}", labels::load(l)));
     format!("{}{rate}", listed(parts))
+}
+
+/// One part of what was asked; `None` of the rate, which is said with the load.
+fn part(check: &Check) -> Option<String> {
+    match check.what {
+        Criterion::Latency { figure, limit_us, .. } => {
+            Some(format!("keeps {} at most {} ms", labels::latency(None, figure), given(limit_us / 1e3)))
+        }
+        Criterion::ErrorShare { limit } => Some(format!("keeps errors at most {}", given_percent(limit))),
+        Criterion::RateHeld => None,
+        Criterion::Throughput { demand } => Some(format!("carries {}/s with headroom", given(demand))),
+    }
 }
 
 /// The same of what is shown: a bound on latency is met or missed where it was measured, `... in the 1:16 model`.
@@ -180,9 +184,7 @@ pub fn why(analysis: &Analysis, place: &WorkloadAnswer, run: &str) -> (String, S
                 false => format!("no other hardware gives as much throughput{money} {of} {bounds}"),
             }
         }
-        _ if place.has_cheapest() => {
-            format!("{} that {bounds}", the_cheapest(analysis, ours.usd_per_month, &judged))
-        }
+        _ if place.has_cheapest() => the_cheapest(analysis, run, &judged, &bounds),
         _ => format!("it {bounds}"),
     };
     let cheaper = |c: &&&Candidate| is_only || cost(c) <= cost(ours);
@@ -224,6 +226,19 @@ pub fn misses(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         })
         .collect();
     if all.is_empty() { rate } else { format!("{rate} ({})", all.join("; ")) }
+}
+
+/// Who is no contender in a closed loop, because a bound is missed: `; gp2 misses p99 at most 10 ms (read p99 84.1 ms
+/// (80.0 to 88.0))`.
+pub fn others_miss(analysis: &Analysis, place: &WorkloadAnswer) -> String {
+    let missed = place.candidates.iter().filter(|c| c.meets == Meets::No && is_by_value(place));
+    let words = |c: &Candidate| {
+        let bounds = c.checks.iter().filter(|check| check.meets == Meets::No).filter_map(part);
+        let bounds = listed(each_once(bounds.map(|bound| bound.replace("keeps ", ""))));
+        let numbers = parts(analysis, place, c, &|m| m == Meets::No).join(", ");
+        format!("; {} misses {bounds}{} ({numbers})", c.configuration, labels::in_model(analysis.scale))
+    };
+    missed.take(MISSES).map(words).collect()
 }
 
 /// What is not shown of the contenders of a place: `whether each keeps p99 at most 10 ms at 5,000/s is not shown:

@@ -10,6 +10,8 @@ use crate::labels;
 const SHOWN: usize = 3;
 /// Places of one step that are named one by one.
 const PLACES: usize = 3;
+/// Said of what is open, where more repetitions than anybody makes would be needed.
+pub const NONE_WOULD: &str = "; no affordable number of repetitions would decide";
 
 /// What a step costs: `1.20 times its cost ($15.00 more a month)`.
 fn cost(step: &ValueOfMoney) -> String {
@@ -71,7 +73,10 @@ fn verdict(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> S
                 (false, _) => return format!("{to} against {from}, not tested: {gain}"),
                 (true, Some(n)) => repetitions::would_decide(analysis, n),
                 (true, None) if step.throughput_ratio.bound.is_some() => String::new(),
-                (true, None) => "; no affordable number of repetitions would decide".to_owned(),
+                (true, None) if looks_break_even(analysis, step) => format!(
+                    "; if that is the truth, more repetitions would only show that it is break-even within {margin}"
+                ),
+                (true, None) => NONE_WOULD.to_owned(),
             };
             let is = match step.extra_usd_per_month == 0.0 {
                 true => format!("faster than {from}"),
@@ -80,6 +85,15 @@ fn verdict(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> S
             format!("Whether {to} is {is} is not decided: {gain}{more}")
         }
     }
+}
+
+/// Whether a step that is open gives its price and no more within the margin, and not the same throughput, if what was
+/// seen is the truth.
+pub fn looks_break_even(analysis: &Analysis, step: &ValueOfMoney) -> bool {
+    let is_within = |ratio: f64| ratio.ln().abs() <= (1.0 + analysis.margin).ln();
+    let ratio = &step.throughput_ratio;
+    let is_open = step.verdict == ValueVerdict::NotDecided && ratio.verdict.is_tested() && ratio.bound.is_none();
+    is_open && is_within(step.value_ratio.median) && !is_within(ratio.median)
 }
 
 /// Said of what is within the margin and shown to give more for its money all the same.

@@ -57,7 +57,9 @@ pub fn undecided(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         AnswerOutcome::Between { .. } | AnswerOutcome::NoneMeets if place.by == DecidedBy::Capacity => {
             capacity::open(analysis, place)
         }
-        AnswerOutcome::Between { .. } => between(analysis, place),
+        AnswerOutcome::Between { .. } => {
+            format!("{}{}", between(analysis, place), objective::others_miss(analysis, place))
+        }
         AnswerOutcome::Unlike { best } => unlike(analysis, place, best),
         AnswerOutcome::Withheld { configurations } => {
             let why = doubts::withheld(analysis, configurations);
@@ -149,9 +151,15 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     }
     let margin = given_percent(analysis.margin);
     if *break_even {
-        return format!("{names} pay for themselves alike within {margin}{numbers}; more repetitions would not decide");
+        let more = match repetitions {
+            Some(n) => repetitions::would_decide(analysis, *n),
+            None if are_apart(analysis, place, configurations) => "; more repetitions would not decide".to_owned(),
+            None => steps::NONE_WOULD.to_owned(),
+        };
+        return format!("{names} pay for themselves alike within {margin}{numbers}{more}");
     }
     let is_bound = decisive(analysis, place).is_some_and(|step| step.throughput_ratio.bound.is_some());
+    let nearly = decisive(analysis, place).filter(|step| steps::looks_break_even(analysis, step));
     // Beside the numbers of one step its own repetitions, not those that a neighbour needs.
     let own = decisive(analysis, place).and_then(|step| step.repetitions_to_decide);
     let more = match (repetitions, open.is_empty(), own) {
@@ -166,7 +174,13 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         }
         (None, true, None) if is_bound => String::new(),
         (None, false, _) if !objective::are_at_bound(analysis, place, configurations) => String::new(),
-        (None, ..) => "; no affordable number of repetitions would decide".to_owned(),
+        (None, ..) => match nearly.filter(|_| open.is_empty()) {
+            Some(step) => format!(
+                "; if that is the truth, more repetitions would only show that {} and {} pay for themselves alike",
+                step.to, step.from
+            ),
+            None => steps::NONE_WOULD.to_owned(),
+        },
     };
     let alike = match (alike.as_slice(), configurations.first()) {
         ([], _) | (_, None) => String::new(),
@@ -179,6 +193,15 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         [only] => format!("{only} leads, and an answer takes more than two trials of each{more}"),
         _ => format!("the choice is between {names}{numbers}{more}{alike}"),
     }
+}
+
+/// Whether two of these are shown to differ in throughput by more than the margin, so that no repetitions show that all
+/// of them are the same.
+fn are_apart(analysis: &Analysis, place: &WorkloadAnswer, configurations: &[String]) -> bool {
+    let most = 1.0 + analysis.margin;
+    let contends = |name: &String| configurations.contains(name);
+    let mut steps = here(analysis, place).filter(|s| contends(&s.from) && contends(&s.to));
+    steps.any(|s| s.throughput_ratio.low > most || s.throughput_ratio.high < 1.0 / most)
 }
 
 /// Throughput against the best, where prices are missing.

@@ -1,6 +1,8 @@
 //! Draws each trial over time: small charts with the limit drawn in. Which charts and lines there are:
 //! `analysis::panels`.
 
+use std::thread::{self, ScopedJoinHandle, available_parallelism};
+
 use analysis::{Analysis, Charts, Panel, TrialCharts, averaged};
 
 use super::axis::{Scale, label, path};
@@ -41,19 +43,37 @@ pub fn each_trial(analysis: &Analysis, charts: &Charts) -> String {
              trials' Parquet files.</p>\n"
         ));
     }
-    let mut number = 0;
+    let of_cells = analysis.cells.iter().flat_map(|cell| of_cell(charts, &cell.id));
+    let mut drawn = drawn(&of_cells.collect::<Vec<_>>(), group).into_iter();
     for cell in &analysis.cells {
-        let mut trials = charts.trials.iter().filter(|t| t.cell == cell.id).peekable();
-        if trials.peek().is_none() {
-            continue;
-        }
-        out.push_str(&format!("<h3 id=\"{}\">{}</h3>\n", id(&["time", &cell.id]), escaped(&cell.id)));
-        for trial in trials {
-            number += 1;
-            out.push_str(&of_trial(trial, number, group));
+        let drawn: Vec<String> = drawn.by_ref().take(of_cell(charts, &cell.id).count()).collect();
+        if !drawn.is_empty() {
+            out.push_str(&format!("<h3 id=\"{}\">{}</h3>\n", id(&["time", &cell.id]), escaped(&cell.id)));
+            out.extend(drawn);
         }
     }
     out
+}
+
+fn of_cell<'a>(charts: &'a Charts, cell: &'a str) -> impl Iterator<Item = &'a TrialCharts> {
+    charts.trials.iter().filter(move |trial| trial.cell == cell)
+}
+
+/// Trials in their order, drawn on all CPUs: those of a thousand take longer than all else that a page has.
+fn drawn(trials: &[&TrialCharts], group: usize) -> Vec<String> {
+    let part = trials.len().div_ceil(available_parallelism().map_or(1, usize::from)).max(1);
+    thread::scope(|scope| {
+        let threads: Vec<ScopedJoinHandle<'_, Vec<String>>> = trials
+            .chunks(part)
+            .zip((1..).step_by(part))
+            .map(|(trials, first)| {
+                scope.spawn(move || {
+                    trials.iter().zip(first..).map(|(trial, number)| of_trial(trial, number, group)).collect()
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("drawing a trial does not panic")).collect()
+    })
 }
 
 /// `number` is the trial's place on the page.

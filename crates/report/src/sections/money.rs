@@ -1,7 +1,7 @@
 //! What the money buys: cost against performance with its frontier where the page has not drawn it on its first screen,
 //! then every step up from the cheapest.
 
-use analysis::{Analysis, BoundIs, LoadLevel, Status, ValueOfMoney, ValueVerdict};
+use analysis::{Analysis, BoundIs, LoadLevel, Meets, Status, ValueOfMoney, ValueVerdict};
 
 use crate::answer::step_reason;
 use crate::capacity::any;
@@ -50,6 +50,9 @@ fn missing<'a>(analysis: &'a Analysis, section: Section<'a>) -> Section<'a> {
     } else if analysis.cells.iter().any(analysis::CellAnalysis::has_lost_writes) {
         "Nothing to compare: fewer than two configurations have a price and a figure and kept \
          their acknowledged writes."
+    } else if analysis.recommendation.places.iter().flat_map(|p| &p.candidates).any(|c| c.meets == Meets::No) {
+        "Nothing to compare: fewer than two configurations have a price and a figure and are not shown to miss the \
+         objective."
     } else {
         "Nothing to compare: fewer than two configurations have a price and a figure."
     };

@@ -12,7 +12,7 @@ use super::words::{SIMULATED, doubts, held_out, obstacle, one_left_out, short, t
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{about, count, given_percent, listed, number, several, when, whole_percent};
+use crate::figures::{about, count, given_percent, listed, margin, number, several, when, whole_percent};
 use crate::labels::load;
 
 /// The document as it is printed by `--format json`: the answer, with the sentences that people read beside the values
@@ -325,7 +325,7 @@ fn predictions(answer: &NextToMeasure) -> Rows<InPlace<'_>> {
 }
 
 fn stated(half: f64) -> String {
-    format!("±{}", whole_percent(half))
+    format!("±{}", margin(half))
 }
 
 /// How far predictions were off, and how many of them no further than was stated, which says the less the more was
@@ -347,8 +347,8 @@ fn how_right(answer: &Foretold) -> String {
         all => format!("; {within} of {all} within the error that was stated ({range}, for 9 of 10)"),
     };
     let most = match all.len() {
-        1 => format!("{} ({cell})", whole_percent(*most)),
-        _ => format!("{} (median) and {} at the most ({cell})", whole_percent(median), whole_percent(*most)),
+        1 => format!("{} ({cell})", margin(*most)),
+        _ => format!("{} (median) and {} at the most ({cell})", margin(median), margin(*most)),
     };
     format!(
         "{} of {}, predicted from {} alone: off by {most}{of_stated}.",

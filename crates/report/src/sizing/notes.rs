@@ -67,10 +67,14 @@ pub(super) fn note(note: &Note) -> String {
         Note::CacheCalibrated => "Page caches were calibrated (page_cache = \"calibrated\"): which share of its data \
             production has in memory is not in the run, so that the share of the model is taken for it."
             .to_owned(),
-        Note::P99NotChecked { asked_ms, why, lowest_ms, used } => {
+        Note::P99NotChecked { asked_ms, found, why, lowest_ms, used } => {
             let lowest = lowest_ms.map_or_else(String::new, |ms| format!(" (lowest p99 of all cells: {ms:.1} ms)"));
+            let (of_found, whose) = match found.is_empty() {
+                true => (String::new(), "Utilisation"),
+                false => (format!(" but of {} (`rate = \"find\"`)", found.join(", ")), "Utilisation of other machines"),
+            };
             format!(
-                "p99 <= {} ms is NOT checked: {}{lowest}. Utilisation is held at {} or less.",
+                "p99 <= {} ms is NOT checked{of_found}: {}{lowest}. {whose} is held at {} or less.",
                 given(*asked_ms),
                 unchecked(*why),
                 whole_percent(*used)
@@ -193,5 +197,29 @@ pub(super) fn remark(remark: &Remark) -> String {
             "the MB/s of its disks are not known and were left out of the check".to_owned()
         }
         Remark::Price(words) => words.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::sizing::P99Unchecked;
+
+    use super::*;
+
+    /// It stood beside a proposal whose p99 was measured.
+    #[test]
+    fn that_a_p99_is_not_checked_is_said_of_machines_that_were_not_found_to_keep_it() {
+        let said = |found: &[&str]| {
+            let found = found.iter().map(|name| (*name).to_owned()).collect();
+            let why = P99Unchecked::Contradicted { failed: 0.3, kept: 0.5 };
+            note(&Note::P99NotChecked { asked_ms: 20.0, found, why, lowest_ms: Some(9.0), used: 0.3 })
+        };
+        let alone = said(&[]);
+        assert!(alone.starts_with("p99 <= 20 ms is NOT checked: it was not kept at 30 % use"), "{alone}");
+        assert!(alone.ends_with(" (lowest p99 of all cells: 9.0 ms). Utilisation is held at 30 % or less."), "{alone}");
+        let beside = said(&["gp3-300", "gp3-600"]);
+        let found = "p99 <= 20 ms is NOT checked but of gp3-300, gp3-600 (`rate = \"find\"`): ";
+        assert!(beside.starts_with(found), "{beside}");
+        assert!(beside.ends_with("Utilisation of other machines is held at 30 % or less."), "{beside}");
     }
 }

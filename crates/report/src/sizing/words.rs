@@ -5,7 +5,7 @@ use ::sizing::{
     P99Unchecked, Proposal, Range, Target,
 };
 
-use crate::figures::{given, number, percent, several, several_of, when, whole_percent};
+use crate::figures::{given, margin, number, percent, several, several_of, when, whole_percent};
 
 /// First where evidence was simulated.
 pub(super) const SIMULATED: &str = "SIMULATED evidence: the answer is one about a stated truth, not about machines.";
@@ -62,6 +62,7 @@ pub(super) fn obstacle(why: &Obstacle) -> String {
         Obstacle::Retired => "it is no longer sold".to_owned(),
         Obstacle::NotAskedFor => "--family or --arch asks for others".to_owned(),
         Obstacle::NothingLearned => "no valid trial of it says what an operation costs".to_owned(),
+        Obstacle::WorkloadNotAskedFor => "--workload asks for others than it was measured with".to_owned(),
         Obstacle::Rule(words) => words.clone(),
     }
 }
@@ -73,8 +74,8 @@ pub(super) fn held_out(held: &HeldOut) -> String {
             "{} held out, and predicted from the {}: error {} (median), {} ({})",
             several(held.cells, "cell"),
             if held.whole_configurations { "other configurations" } else { "other cells" },
-            whole_percent(median),
-            whole_percent(p90),
+            margin(median),
+            margin(p90),
             held.p90_is()
         ),
         _ => "no cell could be held out".to_owned(),

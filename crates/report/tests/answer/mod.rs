@@ -1,5 +1,6 @@
 //! The answer in words: one story for each thing that it can say, and no sentence against its document.
 
+mod capacity;
 mod doubts;
 mod in_the_document;
 mod objective;

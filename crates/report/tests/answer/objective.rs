@@ -2,12 +2,12 @@
 
 use analysis::{
     AnswerOutcome, Candidate, Check, Criterion, DecidedBy, Doubt, FleetOf, LatencyFigure, Meets, OfThisMachine,
-    OperationKind, Range, Reason, Status,
+    OperationKind, Range, Reason, Status, ValueVerdict,
 };
 
 use serde_json::json;
 
-use super::{run, said, story, with};
+use super::{run, said, step, story, with};
 use crate::page::LOADS;
 
 fn candidate(name: &str, usd: f64, p99_ms: [f64; 3], meets: Meets) -> Candidate {
@@ -104,6 +104,33 @@ fn a_bound_that_a_model_misses_by_less_than_its_scale_is_not_decided() {
     assert!(!said(&analysis).headline().contains("model"));
 }
 
+/// In a closed loop the choice is between those that keep the bound, and the one that does not is named.
+#[test]
+fn who_misses_the_bound_is_named_beside_those_between_which_the_choice_is() {
+    let between = AnswerOutcome::Between {
+        configurations: vec!["io2".into(), "gp3".into()],
+        break_even: true,
+        alike: Vec::new(),
+        repetitions: None,
+    };
+    let mut analysis = with(DecidedBy::Objective, between);
+    analysis.scale = 1.0;
+    step(&mut analysis, 1, "gp3", 1.33, 1.33, ValueVerdict::BreakEven);
+    // Of what misses it there is no step.
+    analysis.value_of_money.remove(0);
+    analysis.recommendation.places[0].candidates = vec![
+        candidate("gp2", 500.0, [14.1, 13.0, 15.3], Meets::No),
+        candidate("gp3", 750.0, [8.1, 7.4, 8.9], Meets::Yes),
+        candidate("io2", 1000.0, [4.0, 3.8, 4.2], Meets::Yes),
+    ];
+    let answer = said(&analysis);
+    let headline = answer.headline();
+    assert!(headline.starts_with("Not decided: io2 and gp3 pay for themselves alike within 5 %"), "{headline}");
+    let ends = "; more repetitions would not decide; gp2 misses p99 at most 10 ms (read p99 14.1 ms (13.0 to 15.3)).";
+    assert!(headline.ends_with(ends), "{headline}");
+    assert!(!answer.lines().iter().any(|line| line.contains("the throughput of gp2")), "{answer:#?}");
+}
+
 /// Whether another that meets the bounds costs less is known of those that have a price alone.
 #[test]
 fn at_a_rate_nothing_is_the_cheapest_of_those_that_have_no_price() {
@@ -142,21 +169,27 @@ fn nothing_is_the_cheapest_of_all_where_another_might_cost_less() {
         analysis.recommendation.places[0].candidates = candidates;
         said(&analysis).headline()
     };
-    let cheapest = "it is the cheapest that keeps p99 at most 10 ms";
-    for (usd_of_gp2, third, is_of_all) in [
+    // Beside one of its price that might do, it is not.
+    let (cheapest, as_cheap) =
+        ("it is the cheapest that keeps p99 at most 10 ms", "no other that keeps p99 at most 10 ms");
+    for (usd_of_gp2, third, is_of_all, claim) in [
         // It was not measured there.
-        (Some(749.0), None, false),
-        (Some(750.0), None, true),
-        (None, None, false),
+        (Some(749.0), None, false, cheapest),
+        (Some(750.0), None, true, as_cheap),
+        (None, None, false, cheapest),
         // It has no price.
-        (None, Some((None, Meets::Yes)), false),
-        (None, Some((None, Meets::NotDecided)), false),
-        (None, Some((None, Meets::No)), true),
-        (Some(751.0), Some((Some(751.0), Meets::Yes)), true),
+        (None, Some((None, Meets::Yes)), false, cheapest),
+        (None, Some((None, Meets::NotDecided)), false, cheapest),
+        (None, Some((None, Meets::No)), true, cheapest),
+        (Some(751.0), Some((Some(751.0), Meets::Yes)), true, cheapest),
+        (Some(750.0), Some((Some(750.0), Meets::Yes)), true, as_cheap),
+        (Some(750.0), Some((Some(750.0), Meets::NotDecided)), true, as_cheap),
+        (Some(750.0), Some((Some(750.0), Meets::No)), true, cheapest),
     ] {
         let said = headline(usd_of_gp2, third);
         let start = if is_of_all { "Run gp3: " } else { "Run gp3: of those that were judged " };
-        assert!(said.starts_with(&format!("{start}{cheapest}")), "{usd_of_gp2:?} {third:?}: {said}");
+        assert!(said.starts_with(&format!("{start}{claim}")), "{usd_of_gp2:?} {third:?}: {said}");
+        assert_eq!(said.contains(" costs less: "), claim == as_cheap, "{said}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is not decided, and why.
 
 use analysis::{
-    AnswerOutcome, Candidate, Capacity, CapacityOutcome, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict,
-    Verdict, Withheld, WorkloadAnswer, WouldDecide,
+    AnswerOutcome, Candidate, DecidedBy, Doubt, Meets, Reason, Status, Unrest, ValueVerdict, Verdict, Withheld,
+    WorkloadAnswer, WouldDecide,
 };
 use report::{answer, html, markdown};
 
@@ -68,39 +68,6 @@ fn what_a_model_carries_under_a_bound_is_not_the_most_that_full_scale_carries() 
     assert!(headline.contains("each may carry more than in the 1:16 model, up to its closed loop"), "{headline}");
     analysis.scale = 1.0;
     assert!(!said(&analysis).headline().contains("closed loop"));
-}
-
-/// What the cheaper one carries at full scale nobody knows: its closed loop does as much as the other carries.
-#[test]
-fn a_step_of_rates_in_a_model_is_held_against_the_closed_loop() {
-    let said_of = |scale: f64, closed_loop: f64| {
-        let mut analysis = with(DecidedBy::Capacity, AnswerOutcome::Nothing);
-        analysis.scale = scale;
-        let of = |name: &str, usd: f64, rate: f64, closed_loop: f64| Capacity {
-            configuration: name.to_owned(),
-            workload: "read-heavy".to_owned(),
-            usd_per_month: Some(usd),
-            outcome: CapacityOutcome::Found,
-            ops_per_s: Some(rate),
-            low_ops_per_s: Some(rate),
-            high_ops_per_s: Some(rate),
-            missed: None,
-            limit: None,
-            closed_loop_ops_per_s: Some(closed_loop),
-            probes: 5,
-            probe_s: 50.0,
-            levels: Vec::new(),
-        };
-        analysis.capacities = vec![of("gp2", 500.0, 1000.0, closed_loop), of("gp3", 750.0, 2000.0, 3000.0)];
-        let all = report::answer(&analysis).sentences;
-        all.into_iter().find(|s| s.starts_with("From gp2 to gp3")).unwrap()
-    };
-    let shown = "From gp2 to gp3: 1,000 operations/s more for $250.00 a month more, $0.25 each.";
-    // What a model did, times its scale, is no measurement of full scale.
-    let of_model = shown.replace("operations/s more", "operations/s at full scale (estimated) more");
-    assert_eq!([said_of(1.0, 2500.0), said_of(16.0, 1500.0)], [shown, &*of_model]);
-    let open = said_of(16.0, 2500.0);
-    assert_eq!(open, "From gp2 to gp3, $250.00 a month more: it is not shown to carry more.");
 }
 
 /// Of those between which the choice is, the one that is shown to carry the demand is not among what is open.
@@ -275,4 +242,42 @@ fn two_repetitions_show_what_was_observed_and_test_nothing() {
          each cell are needed."
     );
     assert!(answer.sentences[0].contains("2.00 times (1.90 to 2.10 observed)"), "{answer:#?}");
+}
+
+/// What more repetitions would show of two that cost what they bring: that they do, where their throughputs are apart;
+/// equal throughput where they are near.
+#[test]
+fn more_repetitions_are_said_to_decide_what_they_can() {
+    let headline = |factor: f64, cost: f64, break_even: bool, repetitions: Option<u32>| {
+        let outcome = AnswerOutcome::Between {
+            configurations: vec!["gp3".into(), "gp2".into()],
+            break_even,
+            alike: Vec::new(),
+            repetitions,
+        };
+        let mut analysis = with(DecidedBy::Value, outcome);
+        let verdict = if break_even { ValueVerdict::BreakEven } else { ValueVerdict::NotDecided };
+        step(&mut analysis, 0, "gp2", factor, cost, verdict);
+        analysis.value_of_money[0].repetitions_to_decide = repetitions.filter(|_| !break_even);
+        analysis.recommendation.would_decide = repetitions.map(|repetitions| WouldDecide { repetitions });
+        said(&analysis).headline()
+    };
+    let only = "; if that is the truth, more repetitions would only show that gp3 and gp2 pay for themselves alike.";
+    let (none, never) = ("; no affordable number of repetitions would decide.", "; more repetitions would not decide.");
+    let about = "; if that is the truth, about 9 repetitions of each cell would decide in 80 of 100 new runs (45 \
+                 minutes of trials each).";
+    for (factor, cost, break_even, repetitions, ends) in [
+        (1.4, 1.42, false, None, only),
+        // 6 % less for its money, beyond the margin; and the same throughput, which too many repetitions would show.
+        (1.4, 1.49, false, None, none),
+        (1.01, 1.02, false, None, none),
+        (1.01, 1.02, false, Some(9), about),
+        (1.01, 1.02, true, Some(9), about),
+        (1.01, 1.02, true, None, none),
+        (1.4, 1.42, true, None, never),
+    ] {
+        let headline = headline(factor, cost, break_even, repetitions);
+        assert!(headline.ends_with(ends), "{factor} for {cost}: {headline}");
+        assert_eq!(headline.contains("Not decided: gp3 and gp2 pay for themselves alike"), break_even, "{headline}");
+    }
 }

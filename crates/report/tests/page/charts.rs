@@ -45,7 +45,8 @@ pub fn trial(cell: &str, block: u32) -> TrialCharts {
             panel("CPU", "CPUs", &["database", "whole host"], &[]),
             panel("Garbage collection", "% of time paused", &["pauses"], &[]),
             panel("Compactions", "waiting or running", &["compactions"], &[]),
-        ],
+        ]
+        .into(),
     }
 }
 

@@ -42,10 +42,12 @@ pub enum Note {
     },
     /// The size of the page cache was chosen after what production reads.
     CacheCalibrated,
-    /// The p99 that was asked for is not checked.
+    /// The p99 that was asked for is not checked, but of machines that were found to carry so much under it.
     P99NotChecked {
         /// What was asked for, milliseconds.
         asked_ms: f64,
+        /// The configurations that were found to; of all others the rest is said.
+        found: Vec<String>,
         why: P99Unchecked,
         /// The lowest p99 of all cells, milliseconds; `None`: none was measured.
         lowest_ms: Option<f64>,

@@ -218,6 +218,8 @@ pub enum Obstacle {
     NotAskedFor,
     /// No valid trial of it says what an operation costs.
     NothingLearned,
+    /// It was measured with other workloads than were asked for.
+    WorkloadNotAskedFor,
     /// It breaks a rule of the catalog, in the catalog's words.
     Rule(String),
 }

@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         let utilisation = self.facts.demand.utilisation(&machine, &loaded.work);
         let operations = loaded.work.reads + loaded.work.writes;
         // What was measured read all of its keys, and none behind a cache.
-        let measured = self.measured(&request, &loaded).filter(|_| self.tier.is_none());
+        let measured = self.measured(&request, instance, &loaded).filter(|_| self.tier.is_none());
         let (busiest, used, label, half_width) = match measured {
             Some(Measured::UnderP99(sustained)) => {
                 let half = (sustained.high - sustained.low) / 2.0 / sustained.throughput;
@@ -213,10 +213,13 @@ impl<'a> Search<'a> {
     }
 
     /// What measured this very machine, mix and ratio of memory to data: what it was found to carry under the p99 that
-    /// is asked for or a lower one, else the cell that did most once it had stabilised.
-    fn measured(&self, request: &ClusterRequest, loaded: &Loaded) -> Option<Measured<'_>> {
+    /// is asked for or a lower one, else the cell that did most once it had stabilised. Local disks whose MB/s nobody
+    /// knows are held to IOPS alone where they are modelled: those are not the ones that can be bought.
+    fn measured(&self, request: &ClusterRequest, instance: &InstanceType, loaded: &Loaded) -> Option<Measured<'_>> {
+        let lacks_bytes = request.volumes.is_empty() && instance.lacks_local_bytes();
         let is_it = |o: &Observation<'_>| {
             is_order(o.configuration, request)
+                && !(lacks_bytes && self.runs[o.run].plan.place.is_modelled())
                 && (o.read_share() - self.facts.replica_read_share).abs() <= SAME_MIX
                 && (loaded.cache_share / o.cache_given.min(1.0) - 1.0).abs() <= SAME_CACHE
         };

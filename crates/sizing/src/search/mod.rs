@@ -56,7 +56,7 @@ pub fn size(
     // Capacities of old types are those of a path of their own to EBS, so it is paid for.
     let basis = &Basis { ebs_optimised: true, ..basis.clone() };
     let observed = observe(runs, &options.workloads);
-    let not_learned = without_demand(runs, &observed);
+    let (not_learned, not_asked_for) = without_demand(runs, &options.workloads, &observed);
     let has_one_version = observed.windows(2).all(|pair| pair[0].version == pair[1].version);
     let (observations, other_settings) = of_one_set(observed);
     let several = with_several_data_volumes(runs);
@@ -79,8 +79,10 @@ pub fn size(
     let held = &search.facts.held_out;
     search.spare = held.p90_error.filter(|_| held.is_accepted()).unwrap_or(0.0);
     let mut offers = search.all();
-    if options.candidates.is_empty() && !not_learned.is_empty() {
-        offers.not_candidates.push(NotCandidates { configurations: not_learned, why: Obstacle::NothingLearned });
+    if options.candidates.is_empty() {
+        let why = [(not_learned, Obstacle::NothingLearned), (not_asked_for, Obstacle::WorkloadNotAskedFor)];
+        let named = why.into_iter().filter(|(configurations, _)| !configurations.is_empty());
+        offers.not_candidates.extend(named.map(|(configurations, why)| NotCandidates { configurations, why }));
     }
     let of_caches = options.cache.as_ref().map(|asked| search.behind_caches(asked)).transpose()?;
     let (cached, about_caches) = of_caches.unwrap_or_default();

@@ -73,9 +73,8 @@ impl Search<'_> {
 
     fn about_p99(&self) -> Option<Note> {
         let (asked_ms, p99) = self.target.p99_ms.zip(self.p99.as_ref())?;
-        let used = p99.most;
+        let (used, configurations) = (p99.most, self.facts.p99_carried.clone());
         let Some(why) = p99.unchecked else {
-            let configurations = self.facts.p99_carried.clone();
             let open = self.observations.iter().filter(|o| o.is_open_loop);
             let scale = open.map(|o| o.scale).fold(1.0, f64::max);
             return Some(match configurations.is_empty() {
@@ -85,7 +84,8 @@ impl Search<'_> {
         };
         let measured = self.observations.iter().filter_map(|o| o.p99_us);
         let lowest_ms = measured.min_by(f64::total_cmp).map(|us| us / 1e3);
-        Some(Note::P99NotChecked { asked_ms, why, lowest_ms, used: used.min(self.target.busiest()) })
+        let used = used.min(self.target.busiest());
+        Some(Note::P99NotChecked { asked_ms, found: configurations, why, lowest_ms, used })
     }
 
     fn about_the_model(&self) -> Vec<Note> {

@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
             target,
             options,
             basis,
-            market: Market::of(catalog, basis, observations),
+            market: Market::of(catalog, basis, runs, observations),
             facts: EvidenceFacts {
                 runs: runs.iter().map(|r| r.run.clone()).collect(),
                 is_simulated: runs.iter().any(|r| r.plan.place.is_simulated()),

@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use experiment::IoLimits;
-use guarded::{if_there, shell_word};
+use guarded::{if_there, shell_path};
 
 pub use control_files::{CgroupVersion, ControllerPath};
 pub use controllers::{Controller, Controllers, controllers};
@@ -216,8 +216,7 @@ impl Cgroup {
     /// instruction. If a group cannot be joined the program is not started: the shell says so on stderr and exits with
     /// [`CANNOT_JOIN_EXIT_STATUS`].
     pub fn launch_prefix(&self) -> Vec<String> {
-        let files: Vec<String> =
-            self.leaves.iter().map(|leaf| shell_word(&leaf.join("cgroup.procs").display().to_string())).collect();
+        let files: Vec<String> = self.leaves.iter().map(|leaf| shell_path(&leaf.join("cgroup.procs"))).collect();
         let script = format!(
             "for f in {}; do echo $$ > \"$f\" || {{ echo \"iopslab: cannot join the cgroup of $f\" >&2; exit {}; }}; \
              done; exec \"$@\"",

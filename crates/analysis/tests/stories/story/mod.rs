@@ -8,8 +8,12 @@ use std::collections::BTreeMap;
 use analysis::{
     DatabaseHost, RunEvidence, TrialEvidence, TrialMeasurement, VolumeActivity, VolumeRole, WindowRates, measure, rules,
 };
-use evidence::{HostId, Interval, LOWEST_US, OperationKind, Series, TrialRecord};
-use experiment::{Job, Place, PlannedTrial, Provider, SetupAt, Setups, WatchedNode};
+use evidence::{
+    ClientResult, HostId, Interval, LOWEST_US, NodeFacts, OperationKind, ProbeResult, Series, TrialRecord, VolumeFacts,
+};
+use experiment::{
+    Cell, IoLimits, Job, LoadLevel, Place, PlannedTrial, Provider, SetupAt, Setups, WatchedNode, testing,
+};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use stats::SplitMix;
@@ -19,8 +23,8 @@ pub mod faults;
 pub const SECONDS: f64 = 60.0;
 const MIB: f64 = 1_048_576.0;
 
-fn limits(iops: f64) -> Value {
-    json!({"read_iops": iops, "write_iops": iops, "read_bytes_per_s": 10.0 * MIB, "write_bytes_per_s": 10.0 * MIB})
+fn limits(iops: f64) -> IoLimits {
+    IoLimits::symmetric(Some(iops), Some(10.0))
 }
 
 fn setup(name: &str, label: &str, iops: f64) -> Value {
@@ -42,7 +46,7 @@ pub fn place(provider: Provider) -> Place {
     let model = json!({"scale": 16.0, "page_cache_bytes": null, "page_cache": "same-share"});
     let emulated =
         |machines: Value| json!({"emulated": {"model": model, "volumes": "throttled", "machines": machines}});
-    let place = match provider {
+    testing::place(match provider {
         Provider::Local => emulated(json!({"this": {"work_directory": null}})),
         Provider::Hosts => emulated(
             json!({"hosts": {"database": [], "client": [], "cache": [], "ssh": experiment::SshFiles::default()}}),
@@ -52,8 +56,7 @@ pub fn place(provider: Provider) -> Place {
             "pairs": []}}),
         Provider::Simulated => json!({"simulated": {"model": model, "truth": experiment::Truth::default()}}),
         Provider::Imported => json!("imported"),
-    };
-    serde_json::from_value(place).unwrap()
+    })
 }
 
 pub fn job() -> Job {
@@ -63,8 +66,7 @@ pub fn job() -> Job {
     };
     let trial = |block: u32, name: &str| json!({"block": block, "cell": format!("{name}.read-heavy.c100")});
     let setups = [setup("gp2-320", "gp2 320 GiB", 60.0), setup("io1-10000", "io1 1000 GiB 10000 IOPS", 625.0)];
-    let setups = setups.map(|setup| serde_json::from_value(setup).unwrap());
-    let plan = serde_json::from_value(json!({
+    let plan = testing::plan(json!({
         "format_version": experiment::FORMAT_VERSION, "experiment": "story",
         "question": "Is it worth paying for more IOPS?", "baseline": null,
         "target": {"database": {"cassandra": {"version": "5.0.9"}}, "consistency": "one"},
@@ -84,9 +86,8 @@ pub fn job() -> Job {
         "shape": {"rest_max_s": 0.0, "warmup_s": 20.0, "duration_s": 60.0, "operations": 600_000,
             "request_timeout_s": 10.0},
         "seed": 1, "forks": 1, "estimated_s": 480.0
-    }))
-    .unwrap();
-    Job { plan, setups: Setups::new(setups.into()) }
+    }));
+    Job { plan, setups: Setups::new(setups.map(testing::setup).into()) }
 }
 
 /// Machines that are bought, alike in everything but their names and the batch that each is measured in.
@@ -134,27 +135,60 @@ pub fn table(option: &str, key: &str, value: &str) -> experiment::Settings {
 }
 
 pub fn record(reported: Reported) -> TrialRecord {
-    let limit = if reported.configuration == "gp2-320" { 60.0 } else { 625.0 };
+    let limit: f64 = if reported.configuration == "gp2-320" { 60.0 } else { 625.0 };
     let reads = reported.operations * 8 / 10;
-    serde_json::from_value(json!({
-        "format_version": experiment::FORMAT_VERSION, "cell": format!("{}.read-heavy.c100", reported.configuration),
-        "block": reported.block,
-        "configuration": reported.configuration, "workload": "read-heavy", "load": {"concurrency": 100},
-        "status": "valid", "started_at": "2026-01-02T03:04:05Z",
-        "client": {"warmup_s": 20.0, "measured_s": SECONDS, "operations_sent": reported.operations,
-            "completed": {"read": reads, "update": reported.operations - reads}, "errors": {},
-            "client_cpu_s": reported.operations as f64 * 6e-6, "client_peak_rss_bytes": 15_000_000,
-            "send_lag_us": null, "threads": 1, "notes": [], "first_errors": {}},
-        "modified": [], "data_volumes": {}, "clients": {}, "clocks": {}, "faults": [],
-        "nodes": [{"host": "database", "cpus": 1.0, "heap_bytes": 1_u64 << 30, "memory_limit_bytes": 3_u64 << 29,
-            "page_cache_budget_bytes": 1 << 28, "data_bytes_on_disk": 345_000_000, "restored_keys_checked": 32,
-            "settings": experiment::SettingsInForce::NONE, "others": [],
-            "volumes": [{"role": "data", "label": "x", "device": "loop3", "limits": limits(limit),
-                "burst_credits": null, "is_served": false,
-                "probe": {"read_iops": reported.probe_read_iops, "read_latency_us": 900.0, "write_iops": 100.0,
-                    "write_bytes_per_s": 0.99 * (limit * 65536.0).min(10.0 * MIB), "seconds": 3.0}}]}]
-    }))
-    .unwrap()
+    let cell = Cell {
+        id: format!("{}.read-heavy.c100", reported.configuration),
+        configuration: reported.configuration.to_owned(),
+        workload: "read-heavy".to_owned(),
+        load: LoadLevel::Concurrency(100),
+    };
+    let client = ClientResult {
+        warmup_s: 20.0,
+        measured_s: SECONDS,
+        operations_sent: reported.operations,
+        completed: BTreeMap::from([(OperationKind::Read, reads), (OperationKind::Update, reported.operations - reads)]),
+        client_cpu_s: reported.operations as f64 * 6e-6,
+        client_peak_rss_bytes: 15_000_000,
+        threads: 1,
+        ..ClientResult::default()
+    };
+    let probe = ProbeResult {
+        read_iops: reported.probe_read_iops,
+        read_latency_us: 900.0,
+        write_iops: 100.0,
+        write_bytes_per_s: 0.99 * (limit * 65536.0).min(10.0 * MIB),
+        seconds: 3.0,
+    };
+    let volume = VolumeFacts {
+        role: VolumeRole::Data,
+        label: "x".to_owned(),
+        device: "loop3".to_owned(),
+        array: None,
+        limits: limits(limit),
+        probe: Some(probe),
+        burst_credits: None,
+        byte_credits: None,
+        is_served: false,
+        combined: None,
+        initialised: None,
+    };
+    let node = NodeFacts {
+        cpus: 1.0,
+        heap_bytes: 1 << 30,
+        memory_limit_bytes: 3 << 29,
+        page_cache_budget_bytes: 1 << 28,
+        data_bytes_on_disk: 345_000_000,
+        restored_keys_checked: 32,
+        volumes: vec![volume],
+        ..NodeFacts::UNKNOWN
+    };
+    TrialRecord {
+        started_at: "2026-01-02T03:04:05Z".to_owned(),
+        client: Some(client),
+        nodes: vec![node],
+        ..TrialRecord::of(&cell, reported.block)
+    }
 }
 
 /// Latencies that satisfy Little's law: mean = concurrency / throughput. The warm-up is slower and must not count.

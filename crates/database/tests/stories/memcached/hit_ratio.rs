@@ -27,6 +27,8 @@ use database::memcached::{NodeOfCache, Process};
 use miss_ratio::{Item, Point, Policy, Rules, hit_ratios};
 use workload::{Definition, Distribution, Generator, InsertSequence, Mix, write_key};
 
+use crate::shared;
+
 const RECORDS: u64 = 20_000;
 const FIELDS: u32 = 10;
 /// Fields of 200 bytes, and what the client of a run stores beside them: 8 bytes, and 4 for each field.
@@ -121,6 +123,7 @@ struct Fed {
 
 /// A memcached of so many MiB, fed with a workload.
 fn fed(definition: &Definition, network: u8, mib: u8) -> Fed {
+    shared::enter_own_network();
     let node = NodeOfCache {
         address: Ipv4Addr::new(127, 0, network, mib),
         memory_bytes: u64::from(mib) << 20,

@@ -5,7 +5,7 @@ use clap::Args;
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
-use crate::cli::facts::{FORMAT_VERSION, speed_of_vcpu};
+use crate::cli::facts::{FORMAT_VERSION, paths_of, speed_of_vcpu};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -45,7 +45,7 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
     }
     println!("{}", speed_of_vcpu(caps.cpu_speed));
     if caps.ebs.is_empty() {
-        path(&caps);
+        path(&caps, &catalog.instance(&request.instance).map(paths_of).unwrap_or_default());
     } else {
         volumes(&caps);
     }
@@ -63,7 +63,7 @@ pub(super) fn run(catalog: &Catalog, args: &CapsArgs, format: Format) -> Result<
 }
 
 /// What volumes would get, where none is named.
-fn path(caps: &Caps) {
+fn path(caps: &Caps, of_other_cloud: &[String]) {
     match caps.path {
         Some(path) if path.bursts() => println!(
             "path to EBS, all volumes together: {} IOPS (16 KiB) and {} MB/s (128 KiB) last; {} IOPS and {} MB/s for \
@@ -76,9 +76,7 @@ fn path(caps: &Caps) {
             path.baseline_mb_per_s,
             if path.cards > 1 { format!(", over {} EBS cards", path.cards) } else { String::new() }
         ),
-        None if Cloud::of(&caps.configuration) != Cloud::Aws => {
-            println!("path to volumes: by their type; see iopslab catalog show {}", caps.configuration);
-        }
+        None if !of_other_cloud.is_empty() => of_other_cloud.iter().for_each(|line| println!("{line}")),
         None => println!("path to EBS: not known, or shared with the network"),
     }
     if let Some(slots) = caps.volume_slots {
@@ -90,10 +88,10 @@ fn volumes(caps: &Caps) {
     if Cloud::of(&caps.configuration) != Cloud::Aws {
         // Their bursts are left out, and nothing follows for one.
         println!("volumes and instance together (bursts are not in the catalog):");
-        println!("{:>10} {:>12} {:>10} {:>10}", "I/O size", "IOPS", "MiB/s", "capped by");
+        println!("{:>10} {:>12} {:>10} {:>10} {:>10}", "I/O size", "IOPS", "MiB/s", "MB/s", "capped by");
         for CapsAtSize { io_kib, baseline: lasts, .. } in &caps.ebs {
-            let by = lasts.capped_by.word();
-            println!("{io_kib:>6} KiB {:>12.0} {:>10.1} {by:>10}", lasts.iops, lasts.mib_per_s);
+            let (by, mb) = (lasts.capped_by.word(), lasts.mib_per_s * MIB / MB);
+            println!("{io_kib:>6} KiB {:>12.0} {:>10.1} {mb:>10.1} {by:>10}", lasts.iops, lasts.mib_per_s);
         }
         return;
     }

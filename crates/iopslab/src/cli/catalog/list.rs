@@ -1,6 +1,6 @@
 //! `iopslab catalog list`.
 
-use ::catalog::{Basis, Catalog, InstanceType, OmittedType, Purchase, REGION, omitted};
+use ::catalog::{Basis, Catalog, Cloud, InstanceType, OmittedType, Purchase, REGION, omitted};
 use clap::{Args, ValueEnum};
 use process::failure::Failure;
 use process::output::{Format, pretty};
@@ -19,7 +19,7 @@ pub(super) struct ListArgs {
     /// With local NVMe disks
     #[arg(long)]
     local_nvme: bool,
-    /// Of this family, such as r4
+    /// Of this family, such as r4, of all of a cloud (gcp, azure, aws), or of a series of one (gcp:c4, azure:E)
     #[arg(long)]
     family: Option<String>,
     /// Of this architecture: x86_64 or arm64
@@ -34,7 +34,7 @@ pub(super) struct ListArgs {
     /// Order
     #[arg(long, value_enum, default_value = "name")]
     sort: Sort,
-    /// The types of AWS that the catalog leaves out, each with the reason; of other clouds: docs/catalog.md
+    /// The types that the catalog leaves out, of other clouds than AWS by series, each with the reason
     #[arg(long, conflicts_with_all = ["min_vcpu", "memory", "local_nvme", "arch", "era", "region", "sort"])]
     missing: bool,
 }
@@ -54,6 +54,7 @@ pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<
     let basis = Basis { region: args.region.clone(), ..Basis::default() };
     basis.check(catalog).map_err(Failure::input)?;
     known_words(catalog, args)?;
+    let families = args.family.as_ref().map(|family| catalog.families_of(family));
     let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w.eq_ignore_ascii_case(name));
     let nvme = |i: &InstanceType| {
         let disks = i.local_disks.as_ref();
@@ -65,7 +66,8 @@ pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<
         .filter(|i| args.min_vcpu.is_none_or(|n| i.vcpus >= n))
         .filter(|i| args.memory.is_none_or(|gib| i.memory_gib >= gib))
         .filter(|i| !args.local_nvme || nvme(i))
-        .filter(|i| is(&args.family, i.family()) && is(&args.arch, &i.architecture))
+        .filter(|i| families.as_ref().is_none_or(|families| families.contains(&i.family())))
+        .filter(|i| is(&args.arch, &i.architecture))
         .filter(|i| args.era.is_none_or(|year| i.introduced.is_some_and(|y| y <= year)))
         .map(|i| priced_in(catalog, i, &args.region))
         .collect();
@@ -107,11 +109,22 @@ pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<
 /// Types that a source names and the catalog does not hold; a user's own files may hold some of them.
 fn missing(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Failure> {
     let all: Vec<_> = omitted().into_iter().filter(|one| catalog.instance(&one.name).is_none()).collect();
-    let is_asked = |one: &OmittedType| args.family.as_ref().is_none_or(|f| f.eq_ignore_ascii_case(one.family()));
+    let is_asked = |one: &OmittedType| {
+        let is_of = |family: &String| {
+            let (word, name) = (family.to_ascii_lowercase(), one.name.to_ascii_lowercase());
+            // `azure:E` of `azure:Standard_E*ads_v5`.
+            let starts = name.starts_with(&word) || name.replace("standard_", "").starts_with(&word);
+            word == Cloud::of(&one.name).prefix() || word == one.family() || word.contains(':') && starts
+        };
+        args.family.as_ref().is_none_or(is_of)
+    };
     let found: Vec<&OmittedType> = all.iter().filter(|one| is_asked(one)).collect();
     if let (Some(family), true) = (&args.family, found.is_empty()) {
-        let known = catalog.families().into_iter().any(|known| known.eq_ignore_ascii_case(family));
-        let why = if known { "the catalog has all types of it" } else { "no source names a type of it" };
+        let why = if !catalog.families_of(family).is_empty() {
+            "the catalog has all types of it"
+        } else {
+            "no source names a type of it"
+        };
         return Err(Failure::input(format!("no type of family `{family}` is left out: {why}"))
             .help("see: iopslab catalog list --missing"));
     }
@@ -119,22 +132,27 @@ fn missing(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<(), Fai
         println!("{}", pretty(&found));
         return Ok(());
     }
-    println!("Types of AWS that the catalog leaves out; of Google Cloud and Azure: docs/catalog.md, other clouds");
-    println!("{:<22} {:<15} reason", "instance", "named by");
+    println!("Types that the catalog leaves out; of Google Cloud and Azure by series (* is any size)");
+    println!("{:<22} reason (named by)", "instance");
     for one in &found {
-        println!("{:<22} {:<15} {}", one.name, one.source, one.reason.words());
+        println!("{:<22} {} ({})", one.name, one.reason.words(), one.source);
     }
-    println!("{} types; a file of your own catalog may state one (docs/catalog.md)", found.len());
+    println!("{} types and series; a file of your own catalog may state one (docs/catalog.md)", found.len());
     Ok(())
 }
 
 /// An empty list would look like an answer to a name that nobody has.
 fn known_words(catalog: &Catalog, args: &ListArgs) -> Result<(), Failure> {
-    let families = catalog.families();
     if let Some(family) = &args.family
-        && !families.iter().any(|known| known.eq_ignore_ascii_case(family))
+        && catalog.families_of(family).is_empty()
     {
-        return Err(unknown("family", family, &catalog.nearest_families(family)));
+        let near = catalog.nearest_families(family);
+        if !near.is_empty() {
+            return Err(unknown("family", family, &near));
+        }
+        let others: Vec<&str> = catalog.families().into_iter().filter(|known| known.contains(':')).collect();
+        let help = format!("aws, gcp, azure, a family of AWS such as r4, or one of {}", others.join(", "));
+        return Err(Failure::input(format!("unknown family `{family}`")).help(help));
     }
     let mut architectures: Vec<&str> = catalog.instances().iter().map(|i| i.architecture.as_str()).collect();
     architectures.sort_unstable();

@@ -1,10 +1,10 @@
 //! `iopslab catalog show`.
 
-use ::catalog::{Catalog, Cloud, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase, VolumePath, cpu_speed};
+use ::catalog::{Catalog, Cloud, FigureSource, InstanceType, Lifecycle, LocalDisks, Purchase, cpu_speed};
 use process::failure::Failure;
 use process::output::{Format, pretty};
 
-use crate::cli::facts::{speed_of_vcpu, unknown_instance};
+use crate::cli::facts::{paths_of, speed_of_vcpu, unknown_instance};
 
 pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
     let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;
@@ -15,7 +15,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     }
     let lifecycle = match found.lifecycle {
         Lifecycle::Current => "current generation",
-        Lifecycle::Previous => "previous generation",
+        Lifecycle::Previous => "previous generation by AWS's CurrentGeneration",
         Lifecycle::Retired => "no longer offered",
     };
     println!("{}: {} vCPU, {} GiB, {}, {lifecycle}", found.name, found.vcpus, found.memory_gib, found.architecture);
@@ -37,16 +37,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
                 println!("EBS cards: {}, each {} IOPS, {} MB/s", e.cards, card.baseline_iops, card.baseline_mb_per_s);
             }
         }
-        None if !found.paths.is_empty() => {
-            for VolumePath { kinds, caps } in &found.paths {
-                let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-                println!("{}: {} IOPS, {} MB/s", kinds.join(", "), caps.baseline_iops, caps.baseline_mb_per_s);
-            }
-            if let Some(of) = found.path_conditions() {
-                println!("{of}");
-            }
-        }
-        None if found.cloud() != Cloud::Aws => println!("path to volumes: not known of any type of them"),
+        None if found.cloud() != Cloud::Aws => paths_of(found).iter().for_each(|line| println!("{line}")),
         None => println!("EBS: its own path is not known, or shared with the network"),
     }
     if let Some(slots) = found.volume_slots {

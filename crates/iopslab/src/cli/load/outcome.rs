@@ -84,7 +84,7 @@ impl<'a> Shown<'a> {
             "compressibility": self.plan.compressibility,
             "load": match self.plan.load {
                 Load::Closed { concurrency } => json!({ "concurrency": concurrency }),
-                Load::Open { operations_per_s, arrivals } => json!({ "rate": operations_per_s, "poisson": arrivals }),
+                Load::Open { operations_per_s, arrivals } => json!({ "rate": operations_per_s, "arrivals": arrivals }),
             },
             "threads": result.threads,
             "seed": self.plan.seed,

@@ -49,7 +49,9 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
                 Aws::check_program().map_err(Failure::work)?;
                 let cells = again.iter().map(|(trial, _)| trial.cell.as_str()).collect();
                 let batches = aws::to_make(&directory, &settings, &cells)?;
-                user.may_make(directory.job(), &settings, &batches)?;
+                let may_stand = aws::may_stand(&directory, &settings);
+                user.may_make(directory.job(), &settings, &batches)
+                    .map_err(|failure| if may_stand { with_destroy(failure, &directory) } else { failure })?;
             }
             Hands::Sites(Box::new(settings), channel)
         }
@@ -65,6 +67,14 @@ pub(super) fn resume(path: &Path, user: &User<'_>, channel: Channel) -> Result<(
     directory.journal(JournalEvent::Resumed).map_err(Failure::work)?;
     set_aside(&directory, &again, user)?;
     Ok((directory, hands))
+}
+
+/// A refusal before machines were looked for says how those that may stand are taken away.
+fn with_destroy(failure: Failure, directory: &RunDirectory) -> Failure {
+    let run = guarded::shell_path(directory.path());
+    let left = format!("machines of the run may stand, and cost money until: iopslab destroy {run}");
+    let help = failure.help.as_ref().map_or_else(|| left.clone(), |help| format!("{help}\n       {left}"));
+    failure.help(help)
 }
 
 /// How many trials are done of those that are to be had; those that are repeated are not.

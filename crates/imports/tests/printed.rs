@@ -1,7 +1,5 @@
 //! Output that the tools have really printed, each file with its source in its first lines, and what is read of it.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 use std::collections::BTreeMap;
 
 use evidence::{CountedFrom, ErrorKind, OperationKind, Tool};
