@@ -65,7 +65,7 @@ fn main() -> Result<()> {
             bench.bring_to_rest()?;
             match is_peer {
                 true => of_pgbench = Some(bench.pgbench()?),
-                false => of_iopslab = Some(bench.iopslab()?),
+                false => of_iopslab = Some(bench.iopslab(round)?),
             }
         }
         if round > 0 {
@@ -134,7 +134,7 @@ impl Bench {
         Ok(Row { per_s: figure("tps = ").ok_or_else(unread)?, cpu_us: cpu.as_secs_f64() * 1e6 / transactions })
     }
 
-    fn iopslab(&self) -> Result<Row> {
+    fn iopslab(&self, round: u64) -> Result<Row> {
         let kind = OperationKind::Statement(StatementName::new(STATEMENT)?);
         let share = StatementShare { kind, share: 1.0, reads: true, writes: true, grows: false };
         let definition = Definition::of_statements(STATEMENT, vec![share]);
@@ -143,7 +143,9 @@ impl Bench {
         let client = PostgresConnect::to(at).with_own(OwnWork::requests(own, 0, 1));
         let load = Load::Closed { concurrency: self.clients };
         // Without a warm-up, as pgbench: what a volume has saved up while nobody asked it is in both windows.
-        let plan = TrialPlan::new(definition, 1, load, self.duration);
+        // Other rows in each round, as pgbench: rows that were updated before lie in pages without room, so that each
+        // update writes further pages.
+        let plan = TrialPlan { seed: round, ..TrialPlan::new(definition, 1, load, self.duration) };
         let result = run_trial(&client, &plan, &mut |_| {}, &false.into())?.result;
         if result.errors.values().sum::<u64>() > 0 {
             return Err(format!("errors: {:?}", result.errors).into());
