@@ -27,7 +27,9 @@ pub(super) fn wrong_kind(message: &str, key: Option<(&str, Stands)>) -> Option<(
     {
         return Some((format!("{key} cannot be a list of tables"), one_table(key)));
     }
-    let is_element = key.is_some_and(|(_, stands)| stands == Stands::Element);
+    // A list of one that was read instead of a value stands where that does.
+    let is_in_list = |stands| stands == Stands::Element || (stands == Stands::List && given != "sequence");
+    let is_element = key.is_some_and(|(_, stands)| is_in_list(stands));
     let key = key.map(|(name, _)| name);
     let said = match key {
         Some(key) => format!("{key} cannot be {}", given_words(given)),

@@ -2,8 +2,7 @@
 
 use ::sizing::{ChangeBecause, Fleet, FleetComparison, FleetDecision, FleetTotals, FleetUse, Proposal, Undecided};
 
-use super::words;
-use super::words::{is_in_doubt, obstacle, usd};
+use super::words::{self, is_in_doubt, obstacle, usd};
 use crate::document::section::Section;
 use crate::document::table::{Rows, rows};
 use crate::figures::{given, number, when, whole_percent};
