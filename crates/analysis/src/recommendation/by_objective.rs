@@ -234,7 +234,7 @@ impl Answer<'_> {
     }
 
     /// Whether one configuration is shown to do more than another in some place, and less in none.
-    fn does_more(&self, one: &str, than: &str) -> bool {
+    pub(super) fn does_more(&self, one: &str, than: &str) -> bool {
         let cells = |name: &str| -> Vec<usize> {
             let is_judged = |i: &usize| self.cells[*i].configuration == name && self.cells[*i].withheld.is_none();
             (0..self.cells.len()).filter(is_judged).collect()
