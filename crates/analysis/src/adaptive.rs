@@ -222,7 +222,12 @@ impl Seen<'_> {
             AnswerOutcome::Between { break_even: true, configurations, .. }
                 if configurations.contains(&own.configuration) =>
             {
-                (!self.may_be_equal(place, configurations)).then_some(RestsBecause::Alike)
+                match meets(place, &own.configuration) {
+                    _ if self.may_be_equal(place, configurations) => None,
+                    // Where it is shown to miss a bound, the others are left.
+                    Some(Meets::NotDecided) => self.rests_against_bounds(own, place),
+                    _ => Some(RestsBecause::Alike),
+                }
             }
             AnswerOutcome::Between { configurations, .. } => self.rests_between(cell, place, configurations),
             AnswerOutcome::Unlike { best } => {

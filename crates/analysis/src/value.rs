@@ -4,7 +4,8 @@
 //! Cassandra cluster grows by nodes. Whoever gives less per dollar than a cheaper configuration has therefore left the
 //! frontier: more of the cheaper one beats it. So the step to a configuration starts at the cheaper one that gives most
 //! per dollar. What decides is `gain / cost ratio` with the interval of the gain that all other sentences use, not the
-//! point estimate. What is shown to miss an objective is no part of it: more of that is no alternative.
+//! point estimate. What is shown to miss a bound of an objective is no part of it: more of that is no alternative.
+//! Against a demand all are: more of one carries it.
 
 use experiment::Plan;
 
@@ -15,7 +16,7 @@ use crate::document::{
 use crate::hardware::Hardware;
 
 /// All steps, by workload and load level, cheapest first. Only closed loops: at a given rate throughput says nothing.
-/// The `answers` of all places say what misses an objective.
+/// The `answers` of all places say what misses a bound.
 pub fn of_money(
     plan: &Plan,
     cells: &[CellAnalysis],
@@ -87,17 +88,17 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// Nothing is said about the value of a configuration that lost acknowledged writes, that misses the objective, or
-    /// that nobody chooses.
+    /// Nothing is said about the value of a configuration that lost acknowledged writes, that misses a bound, or that
+    /// nobody chooses.
     fn that_count(&self, members: Vec<usize>) -> Vec<usize> {
         let is_choice = |i: usize| self.hardware.is_choice(&self.cells[i].configuration);
         let members = members.into_iter();
         members.filter(|i| is_choice(*i) && kept_its_writes(self.cells, *i) && !self.misses(*i)).collect()
     }
 
-    /// Whether a cell's configuration is shown to miss the objective there.
+    /// Whether a cell's configuration is shown to miss a bound there. Places of a demand have no load of their own.
     fn misses(&self, cell: usize) -> bool {
-        let here = self.answers.iter().filter(|place| place.is_of(&self.cells[cell]));
+        let here = self.answers.iter().filter(|place| place.load.is_some() && place.is_of(&self.cells[cell]));
         let mut candidates = here.flat_map(|place| &place.candidates);
         candidates.any(|c| c.configuration == self.cells[cell].configuration && c.meets == Meets::No)
     }

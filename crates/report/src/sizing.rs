@@ -184,7 +184,8 @@ fn headline(answer: &Sizing) -> Vec<String> {
 fn fewer(best: &Proposal) -> String {
     match best.nodes_because {
         NodesBecause::Full { fewer, within_error_percent: Some(_), .. } => {
-            format!(", but {} may do, as they lie within the error", counted(fewer, "node", "nodes"))
+            let lies = if fewer == 1 { "it lies" } else { "they lie" };
+            format!(", but {} may do, as {lies} within the error", counted(fewer, "node", "nodes"))
         }
         _ => ", in doubt or not".to_owned(),
     }

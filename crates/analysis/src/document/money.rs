@@ -7,7 +7,7 @@ use super::ratio::{Range, Ratio};
 use super::withheld::Withheld;
 
 /// What a more expensive configuration gives for its money, against the next cheaper one on the cost-performance
-/// frontier. Neither of the two is shown to miss an objective.
+/// frontier. Neither is shown to miss the objective there, unless that is a demand, which more of one carries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say what these fields are")]
 pub struct ValueOfMoney {

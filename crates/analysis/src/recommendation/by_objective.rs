@@ -3,6 +3,7 @@
 use experiment::LoadLevel;
 
 use super::{Answer, place};
+use crate::comparisons;
 use crate::document::{
     AnswerOutcome, Candidate, Capacity, CellAnalysis, Check, Criterion, DecidedBy, FleetOf, Meets, OtherSettings,
     Range, Verdict, Withheld, WorkloadAnswer, prices_decide,
@@ -233,11 +234,13 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether one configuration is shown to do more than another in some place, and less in none.
-    fn does_more(&self, one: &str, than: &str) -> bool {
+    /// Whether one configuration is shown to do more than another in some place, and less in none: in a closed loop, or
+    /// by a rate that was found. At a given rate throughput says nothing.
+    pub(super) fn does_more(&self, one: &str, than: &str) -> bool {
         let cells = |name: &str| -> Vec<usize> {
-            let is_judged = |i: &usize| self.cells[*i].configuration == name && self.cells[*i].withheld.is_none();
-            (0..self.cells.len()).filter(is_judged).collect()
+            let is_judged = |cell: &CellAnalysis| cell.withheld.is_none() && !comparisons::is_open(cell.load);
+            let is_own = |i: &usize| self.cells[*i].configuration == name && is_judged(&self.cells[*i]);
+            (0..self.cells.len()).filter(is_own).collect()
         };
         let (ones, others) = (cells(one), cells(than));
         let ratios = ones.iter().flat_map(|i| others.iter().filter_map(move |j| self.throughput.ratio(*i, *j)));

@@ -127,6 +127,8 @@ impl Answer<'_> {
             let differs = |other: &&str| {
                 let mut ratios = self.ratios(name, other).into_iter();
                 ratios.any(|r| matches!(r.verdict, Verdict::Faster | Verdict::Slower))
+                    || self.does_more(name, other)
+                    || self.does_more(other, name)
             };
             if is_accepted && !any.iter().any(differs) {
                 any.push(name);

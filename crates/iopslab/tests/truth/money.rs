@@ -129,11 +129,17 @@ fn a_demand_is_met_by_the_cheapest_that_carries_it() {
     let plain = story.analysis();
     let (a, b, c) = (throughput(&plain, "a"), throughput(&plain, "b"), throughput(&plain, "c"));
     assert!(b > 3.0 * a && c > 1.5 * b, "{a} {b} {c}");
+    let steps = |analysis: &analysis::Analysis| -> Vec<(String, String)> {
+        analysis.value_of_money.iter().map(|step| (step.from.clone(), step.to.clone())).collect()
+    };
+    assert_eq!(steps(&plain)[0], ("a".to_owned(), "b".to_owned()));
     // 70 % of b's capacity with 30 % of headroom is at its edge; 60 % is clear, 80 % needs c.
     for (demand, run) in [(0.6 * b, "b"), (0.8 * b, "c")] {
         story.rest = format!("[objective]\nthroughput = {demand:.0}");
         let analysis = story.analysis();
         assert_eq!(analysis.recommendation.run.as_deref(), Some(run), "{:?}", analysis.recommendation.places);
+        // More of a carries it, too.
+        assert_eq!(steps(&analysis), steps(&plain));
     }
     story.rest = format!("[objective]\nthroughput = {:.0}", 0.68 * b);
     let near = story.analysis();

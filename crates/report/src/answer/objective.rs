@@ -236,7 +236,9 @@ pub fn others_miss(analysis: &Analysis, place: &WorkloadAnswer) -> String {
         let bounds = c.checks.iter().filter(|check| check.meets == Meets::No).filter_map(part);
         let bounds = listed(each_once(bounds.map(|bound| bound.replace("keeps ", ""))));
         let numbers = parts(analysis, place, c, &|m| m == Meets::No).join(", ");
-        format!("; {} misses {bounds}{} ({numbers})", c.configuration, labels::in_model(analysis.scale))
+        let is_latency = |check: &Check| matches!(check.what, Criterion::Latency { .. }) && check.meets == Meets::No;
+        let model = when(c.checks.iter().any(is_latency), || labels::in_model(analysis.scale));
+        format!("; {} misses {bounds}{model} ({numbers})", c.configuration)
     };
     missed.take(MISSES).map(words).collect()
 }

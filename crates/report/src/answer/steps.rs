@@ -69,11 +69,14 @@ fn verdict(analysis: &Analysis, group: &[&ValueOfMoney], with_places: bool) -> S
         }
         ValueVerdict::BreakEven => format!("{to} is break-even within {margin}: {gain}{}", better_value(group)),
         ValueVerdict::NotDecided => {
-            let more = match (step.throughput_ratio.verdict.is_tested(), step.repetitions_to_decide) {
+            // Of all places that the sentence names.
+            let needed: Option<Vec<u32>> = group.iter().map(|step| step.repetitions_to_decide).collect();
+            let needed = needed.and_then(|all| all.into_iter().max());
+            let more = match (step.throughput_ratio.verdict.is_tested(), needed) {
                 (false, _) => return format!("{to} against {from}, not tested: {gain}"),
                 (true, Some(n)) => repetitions::would_decide(analysis, n),
-                (true, None) if step.throughput_ratio.bound.is_some() => String::new(),
-                (true, None) if looks_break_even(analysis, step) => format!(
+                (true, None) if group.iter().any(|step| step.throughput_ratio.bound.is_some()) => String::new(),
+                (true, None) if group.iter().all(|step| looks_break_even(analysis, step)) => format!(
                     "; if that is the truth, more repetitions would only show that it is break-even within {margin}"
                 ),
                 (true, None) => NONE_WOULD.to_owned(),

@@ -153,6 +153,8 @@ fn between(analysis: &Analysis, place: &WorkloadAnswer) -> String {
     if *break_even {
         let more = match repetitions {
             Some(n) => repetitions::would_decide(analysis, *n),
+            // One that is shown to miss a bound leaves the others.
+            None if !open.is_empty() && !objective::are_at_bound(analysis, place, configurations) => String::new(),
             None if are_apart(analysis, place, configurations) => "; more repetitions would not decide".to_owned(),
             None => steps::NONE_WOULD.to_owned(),
         };

@@ -40,6 +40,8 @@ pub fn section(analysis: &Analysis) -> Section<'_> {
 
 /// Why there is no step.
 fn missing<'a>(analysis: &'a Analysis, section: Section<'a>) -> Section<'a> {
+    // What misses a demand has steps all the same.
+    let bounded = analysis.recommendation.places.iter().filter(|place| place.load.is_some());
     let missing = |c: &analysis::ConfigurationFacts| Some(format!("{}: {}", c.name, c.cost_missing.as_ref()?));
     let missing: Vec<String> = analysis.configurations.iter().filter_map(missing).collect();
     let words = if !missing.is_empty() {
@@ -50,9 +52,9 @@ fn missing<'a>(analysis: &'a Analysis, section: Section<'a>) -> Section<'a> {
     } else if analysis.cells.iter().any(analysis::CellAnalysis::has_lost_writes) {
         "Nothing to compare: fewer than two configurations have a price and a figure and kept \
          their acknowledged writes."
-    } else if analysis.recommendation.places.iter().flat_map(|p| &p.candidates).any(|c| c.meets == Meets::No) {
-        "Nothing to compare: fewer than two configurations have a price and a figure and are not shown to miss the \
-         objective."
+    } else if bounded.flat_map(|p| &p.candidates).any(|c| c.meets == Meets::No) {
+        "Nothing to compare: fewer than two configurations have a price and a figure and are not shown to miss a \
+         bound of the objective."
     } else {
         "Nothing to compare: fewer than two configurations have a price and a figure."
     };

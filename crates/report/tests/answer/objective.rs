@@ -129,6 +129,11 @@ fn who_misses_the_bound_is_named_beside_those_between_which_the_choice_is() {
     let ends = "; more repetitions would not decide; gp2 misses p99 at most 10 ms (read p99 14.1 ms (13.0 to 15.3)).";
     assert!(headline.ends_with(ends), "{headline}");
     assert!(!answer.lines().iter().any(|line| line.contains("the throughput of gp2")), "{answer:#?}");
+    // Where one of the two may yet be shown to miss it, more repetitions may decide.
+    analysis.recommendation.places[0].candidates[1] = candidate("gp3", 750.0, [9.8, 9.1, 10.6], Meets::NotDecided);
+    let headline = said(&analysis).headline();
+    assert!(headline.contains("whether gp3 keeps p99 at most 10 ms is not shown: "), "{headline}");
+    assert!(!headline.contains("would not decide"), "{headline}");
 }
 
 /// Whether another that meets the bounds costs less is known of those that have a price alone.
