@@ -24,7 +24,7 @@ import time
 
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 RUNTIME = int(os.environ.get("CASE_S", "4"))
-IOPSLAB = os.environ.get("IOPSLAB", "target/release/iopslab")
+IOPSLAB = os.environ.get("IOPSLAB", os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release/iopslab"))
 TICK = os.sysconf("SC_CLK_TCK")
 # Name, what is ordered, further arguments, bytes that fio lays out (what st1 writes in some seconds).
 TYPES = [

@@ -30,7 +30,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-IOPSLAB = str(pathlib.Path(os.environ.get("IOPSLAB", ROOT / "target/quick/iopslab")).absolute())
+TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+IOPSLAB = str(pathlib.Path(os.environ.get("IOPSLAB", TARGET / "quick/iopslab")).absolute())
 SEED = os.environ.get("SEED", "7")
 EVERYBODY = ["controller", "database agent", "client agent", "volume server", "database"]
 VICTIMS = os.environ.get("VICTIMS", ",".join(EVERYBODY)).split(",")
@@ -97,8 +98,8 @@ def main():
     if "KILLS_WORK" in os.environ:
         directory = pathlib.Path(os.environ["KILLS_WORK"])
     else:
-        (ROOT / "target").mkdir(exist_ok=True)
-        directory = pathlib.Path(tempfile.mkdtemp(prefix="kills-", dir=ROOT / "target"))
+        TARGET.mkdir(parents=True, exist_ok=True)
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="kills-", dir=TARGET))
     lab = Laboratory(directory)
     first = int(os.environ.get("FROM", "1"))
     until = time.monotonic() + float(os.environ.get("SECONDS_MAX", "inf"))

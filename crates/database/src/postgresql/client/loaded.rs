@@ -65,7 +65,7 @@ async fn written_back(pool: &Pool, loaded: &Loaded, values: &Values) -> Result<(
     let mut connection = pool.take().await?;
     connection.simple("BEGIN").await?;
     let written = loaded.write(&mut connection, values).await;
-    connection.simple("ROLLBACK").await?;
+    let taken_back = connection.simple("ROLLBACK").await;
     pool.put(connection);
-    written
+    written.and(taken_back)
 }

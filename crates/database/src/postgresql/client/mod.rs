@@ -50,7 +50,12 @@ impl Connect for PostgresConnect {
     async fn connect(&self) -> Result<PostgresDriver, String> {
         // What is loaded is brought to its files at the end: by a checkpoint and a stop in order, or by the first
         // commit that waits for the WAL, which is that of the note that all is loaded.
-        let options: &[&str] = if self.loads { &["-c synchronous_commit=off"] } else { &[] };
+        // Nobody reads while a COPY goes out: notices of a trigger for each row would fill the way back, and then the
+        // server reads no more.
+        let options: &[&str] = match self.loads {
+            true => &["-c synchronous_commit=off", "-c client_min_messages=error"],
+            false => &[],
+        };
         let way = Way::to(&self.at, options).map_err(|refusal| refusal.to_string())?;
         let table = Table::new(&self.at.table, self.at.fields);
         let pool = Pool::open(way, table, self.at.request_timeout, self.first_errors.clone()).await;

@@ -254,7 +254,8 @@ impl Sent {
         match (&self.begin, done) {
             (Some(_), Ok(())) => connection.simple("COMMIT").await,
             (Some(_), Err(error)) => {
-                connection.simple("ROLLBACK").await?;
+                // A connection that cannot even do that is given back to nobody, and the first error is why.
+                let _ = connection.simple("ROLLBACK").await;
                 Err(error)
             }
             (None, done) => done,
@@ -276,5 +277,49 @@ impl Sent {
             connection.run().await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::super::super::way::Way;
+    use super::super::pool::FirstErrors;
+    use super::super::statements::Table as YcsbTable;
+    use super::*;
+
+    /// Nothing can be rolled back any more then, and that is not why it failed.
+    #[test]
+    fn a_transaction_whose_session_the_server_ends_fails_for_the_server_s_reason() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let let_in = &b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I"[..];
+            let prepared = &b"1\0\0\0\x04Z\0\0\0\x05I"[..];
+            let ended = &b"E\0\0\0\x1bC57P01\0Mshutting down\0\0"[..];
+            for answer in [let_in, prepared, prepared, ended] {
+                // A request of so few bytes comes at once.
+                assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+                stream.write_all(answer).unwrap();
+            }
+        });
+        let step = Step { text: Text::new(1, "SELECT 1".to_owned()), parameters: Vec::new() };
+        let sent = Sent { begin: Some(Text::new(0, "BEGIN".to_owned())), steps: vec![step] };
+        let mut config = tokio_postgres::Config::new();
+        config.host("127.0.0.1").port(port).user("iopslab");
+        let (way, table, first_errors) = (Way::plain(config), YcsbTable::new("t", 1), FirstErrors::default());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let done = runtime.block_on(async {
+            let pool = Pool::open(way, table, Duration::from_secs(60), first_errors.clone()).await.unwrap();
+            let values = Values::default();
+            pool.with_connection(async |connection: &mut Connection| sent.send(connection, &values).await).await
+        });
+        server.join().unwrap();
+        assert_eq!(done, Err(ErrorKind::Connection));
+        assert_eq!(first_errors.all()[&ErrorKind::Connection], "shutting down");
     }
 }

@@ -220,7 +220,8 @@ fn kind_of_code(code: &str) -> ErrorKind {
     match code {
         // It starts, stops or recovers.
         "57P03" => ErrorKind::Unavailable,
-        "57P01" | "57P02" => ErrorKind::Connection,
+        // It has ended the session: for a stop, after a crash of another one, for its time without a request.
+        "57P01" | "57P02" | "57P05" => ErrorKind::Connection,
         code if code.starts_with("08") => ErrorKind::Connection,
         // Too many connections, no memory, no space.
         code if code.starts_with("53") => ErrorKind::Overloaded,
@@ -251,6 +252,7 @@ mod tests {
         for (code, expected) in [
             ("57P03", ErrorKind::Unavailable),
             ("57P02", ErrorKind::Connection),
+            ("57P05", ErrorKind::Connection),
             ("08006", ErrorKind::Connection),
             ("53300", ErrorKind::Overloaded),
             ("42P01", ErrorKind::Other),

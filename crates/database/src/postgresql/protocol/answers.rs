@@ -71,6 +71,11 @@ impl Incoming {
         &mut self.bytes[self.end..]
     }
 
+    /// Whether all that has come was taken.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     /// So many bytes have come into [`Self::space`].
     pub fn filled(&mut self, bytes: usize) {
         self.end = (self.end + bytes).min(self.bytes.len());

@@ -194,9 +194,10 @@ impl Wire {
         Ok((kind, data.to_vec()))
     }
 
-    /// Whether it can be used by others: no answer is left to come, and no transaction is open.
+    /// Whether it can be used by others: no answer is left to come, no transaction is open, and nothing has come that
+    /// was not asked for (the end of the session, or what would be taken for the answer to another request).
     pub fn is_idle(&self) -> bool {
-        self.status == Some(b'I')
+        self.status == Some(b'I') && self.incoming.is_empty()
     }
 
     /// Has the server prepare a statement under this name. Errors: it refuses, or there is no answer.

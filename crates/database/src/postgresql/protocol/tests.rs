@@ -307,6 +307,18 @@ fn a_connection_without_a_whole_answer_is_of_no_use_any_more() {
 }
 
 #[test]
+fn neither_is_one_with_more_than_was_asked_for() {
+    let done = [message(tag::BOUND, b""), complete("SELECT 1"), ready(b'I')].concat();
+    for more in [complete("SELECT 1"), error("57P01", "terminating connection"), ready(b'I')] {
+        let ((), _) = let_in(vec![vec![[done.clone(), more].concat()]], async |wire: &mut Wire| {
+            wire.bind("s", []).unwrap();
+            assert_eq!(wire.run(|_| {}).await.unwrap(), 1);
+            assert!(!wire.is_idle());
+        });
+    }
+}
+
+#[test]
 fn neither_is_one_whose_request_was_given_up() {
     let late = vec![[message(tag::BOUND, b""), complete("SELECT 1"), ready(b'I')].concat()];
     let slow: Answer = Box::new(move |_: &Asked| {
