@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::document::section::Section;
 use crate::document::table::{Rows, column, rows};
 use crate::document::terminal::plain;
-use crate::figures::{given, margin, number, several, when, whole_percent};
+use crate::figures::{given, number, several, when, whole_percent};
 use words::{
     SIMULATED, amount, because, counted, held_out, in_doubt, not_candidates, one_left_out, short, usd, would_decide,
 };
@@ -138,7 +138,7 @@ fn headline(answer: &Sizing) -> Vec<String> {
     let Some(cheapest) = find(&answer.choice.cheapest) else { return Vec::new() };
     let said = |p: &Proposal| format!("{}, {} USD a month", p.title(), usd(p.usd_per_month));
     let best = |p: &Proposal| {
-        let error = p.uncertainty_percent.map_or_else(String::new, |half| format!(" ({})", plus_minus(half)));
+        let error = p.uncertainty_percent.map_or_else(String::new, |half| format!(" ({})", words::plus_minus(half)));
         (
             format!("Best {}: {}", words::standing(p), said(p)),
             format!(
@@ -331,10 +331,5 @@ fn proposals(all: Vec<(usize, &Proposal)>) -> Rows<(usize, &Proposal)> {
 }
 
 fn error(proposal: &Proposal) -> String {
-    proposal.uncertainty_percent.map_or_else(|| "not known".to_owned(), plus_minus)
-}
-
-/// Of per cent.
-fn plus_minus(half: f64) -> String {
-    format!("±{}", margin(half / 100.0))
+    proposal.uncertainty_percent.map_or_else(|| "not known".to_owned(), words::plus_minus)
 }

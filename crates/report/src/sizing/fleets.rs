@@ -183,7 +183,7 @@ pub(super) fn decision(decision: &FleetDecision, comparison: &FleetComparison) -
 
 /// `69 % of its volume IOPS (at most 70 %; what it carries is known to ±3 %)`
 fn used(u: &FleetUse) -> String {
-    let known = |half: f64| format!("; what it carries is known to {}", super::plus_minus(half));
+    let known = |half: f64| format!("; what it carries is known to {}", words::plus_minus(half));
     let error = u.error_percent.map_or_else(String::new, known);
     format!("{} of its {} (at most {}{error})", whole_percent(u.used), u.limit.words(), whole_percent(u.allowed))
 }

@@ -15,6 +15,11 @@ pub(super) fn usd(amount: f64) -> String {
     given(amount.round())
 }
 
+/// Of per cent.
+pub(super) fn plus_minus(half: f64) -> String {
+    format!("±{}", margin(half / 100.0))
+}
+
 /// TB, or GB of less than a tenth of one.
 pub(super) fn amount(bytes: f64) -> String {
     if bytes < 1e11 { format!("{} GB", number(bytes / 1e9)) } else { format!("{} TB", number(bytes / 1e12)) }

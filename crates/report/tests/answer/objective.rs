@@ -132,7 +132,7 @@ fn who_misses_the_bound_is_named_beside_those_between_which_the_choice_is() {
     // Where one of the two may yet be shown to miss it, more repetitions may decide.
     analysis.recommendation.places[0].candidates[1] = candidate("gp3", 750.0, [9.8, 9.1, 10.6], Meets::NotDecided);
     let headline = said(&analysis).headline();
-    assert!(headline.contains("whether gp3 keeps p99 at most 10 ms is not shown: "), "{headline}");
+    assert!(headline.contains("whether gp3 keeps p99 at most 10 ms at 100 in flight is not shown: "), "{headline}");
     assert!(!headline.contains("would not decide"), "{headline}");
 }
 
