@@ -176,10 +176,9 @@ fn a_snapshot_that_the_store_does_not_have_is_refused_before_machines_are_made()
     }] });
     let known = format!("'state pull') printf '%s\\n' '{state}' ;;\n'show -json') printf '%s\\n' '{plan}' ;;");
     let done = "'plan '*) echo \"$*\" >>\"$0.planned\" ;;\n'apply '*) echo \"$*\" >>\"$0.applied\" ;;";
-    let script = format!("#!/bin/sh\n{version}\ncase \"$1 $2\" in\n{known}\n{done}\nesac\n");
+    let init = "'init '*) mkdir -p .terraform ;;";
+    let script = format!("#!/bin/sh\n{version}\ncase \"$1 $2\" in\n{init}\n{known}\n{done}\nesac\n");
     std::fs::write(&terraform, script).unwrap();
-    // As `terraform init` leaves it.
-    std::fs::create_dir_all(run.join("terraform/.terraform")).unwrap();
     for key in ["id_ed25519", "id_ed25519.pub"] {
         std::fs::write(run.join("terraform").join(key), "a key").unwrap();
     }
