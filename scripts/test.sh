@@ -33,18 +33,11 @@ status=0
 # else has ended, and what that says counts. A program that names no test (it crashed, or was killed) has failed.
 again=$target/again.txt
 mkdir -p "$target"
-# Root's work directories are refused where somebody else could change them, and databases run as another user, who has to get there.
-part=$target
-while [ "$(id -u)" = 0 ]; do
-  read -r owner mode < <(stat -c '%u %a' "$part")
-  if [ "$owner" != 0 ] || ! ((0$mode & 1)) || { ((0$mode & 022)) && ! ((0$mode & 01000)); }; then
-    echo "error: tests of root have work directories below $target, and others own $part, write there, or cannot pass ($owner, $mode)" >&2
-    echo " help: name another directory, such as CARGO_TARGET_DIR=/var/lib/iopslab-tests" >&2
-    exit 1
-  fi
-  [ "$part" != / ] || break
-  part=$(dirname "$part")
-done
+if ! hindered=$(scripts/way-for-tests.sh "$target"); then
+  echo "error: tests of root have work directories below $target, and $hindered" >&2
+  echo " help: name another directory, such as CARGO_TARGET_DIR=/var/lib/iopslab-tests" >&2
+  exit 1
+fi
 : >"$again"
 run_again() {
   local names
