@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use evidence::{HistogramDecoder, Interval, LatencyCounts, OperationKind, Series, TrialRecord};
+use flate2::{Compress, Compression, FlushCompress, Status};
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializeError, V2DeflateSerializer, V2Serializer};
 use hdrhistogram::{Counter, Histogram};
@@ -30,12 +31,9 @@ const MOST_BYTES: u64 = 512 << 20;
 /// Microseconds in a millisecond: what `Interval_Max` is divided by.
 const MAX_VALUE_UNIT_RATIO: f64 = 1000.0;
 /// Most bytes of a plain histogram that is stored.
-const MOST_STORED_BYTES: u16 = 400;
+const MOST_STORED_BYTES: usize = 400;
 /// HdrHistogram's cookie of a V2 histogram in a zlib stream, whose length follows.
 const DEFLATED: u32 = 0x1c84_9314;
-/// How the zlib stream of a stored histogram begins: a window of 32 KiB, the lowest level, the check of both (RFC 1950,
-/// 2.2); then a block that is the last, and stored (RFC 1951, 3.2.4). Its length and the complement of that follow.
-const STORED: [u8; 3] = [0x78, 0x01, 0x01];
 
 const LEGEND: &[u8] = b"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n";
 
@@ -54,7 +52,7 @@ pub fn encode(path: &Path, record: &TrialRecord, intervals: &[Interval]) -> Resu
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(start.as_secs());
 
     let mut bytes = Vec::new();
-    let mut serializer = Encoder::default();
+    let mut serializer = Encoder::new();
     IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
         .add_comment(&format!("[Logged with iopslab: cell {} block {}]", record.cell, record.block))
@@ -88,11 +86,24 @@ pub fn encode(path: &Path, record: &TrialRecord, intervals: &[Interval]) -> Resu
 
 /// Histograms as the log has them: each in a zlib stream. A short one is stored there, and whatever inflates reads it:
 /// deflating saves a sixth of its bytes, and inflating such was a fifth of a report's CPU time.
-#[derive(Default)]
 struct Encoder {
     plain: V2Serializer,
     deflated: V2DeflateSerializer,
+    stored: Compress,
     bytes: Vec<u8>,
+    stream: Vec<u8>,
+}
+
+impl Encoder {
+    fn new() -> Self {
+        Self {
+            plain: V2Serializer::new(),
+            deflated: V2DeflateSerializer::new(),
+            stored: Compress::new(Compression::none(), true),
+            bytes: Vec::new(),
+            stream: Vec::with_capacity(2 * MOST_STORED_BYTES),
+        }
+    }
 }
 
 impl Serializer for Encoder {
@@ -106,25 +117,20 @@ impl Serializer for Encoder {
         self.bytes.clear();
         let plain = self.plain.serialize(histogram, &mut self.bytes);
         plain.map_err(V2DeflateSerializeError::InternalSerializationError)?;
-        let length = match u16::try_from(self.bytes.len()) {
-            Ok(length) if length <= MOST_STORED_BYTES => length,
-            _ => return self.deflated.serialize(histogram, to),
-        };
-        let (lengths, sum) = ([length.to_le_bytes(), (!length).to_le_bytes()].concat(), adler32(&self.bytes));
-        let stream = [&STORED[..], &lengths, &self.bytes, &sum.to_be_bytes()].concat();
-        let bytes = [&DEFLATED.to_be_bytes()[..], &(stream.len() as u32).to_be_bytes(), &stream].concat();
+        if self.bytes.len() > MOST_STORED_BYTES {
+            return self.deflated.serialize(histogram, to);
+        }
+        self.stream.clear();
+        self.stored.reset();
+        let done = self.stored.compress_vec(&self.bytes, &mut self.stream, FlushCompress::Finish);
+        if !matches!(done, Ok(Status::StreamEnd)) {
+            return Err(io::Error::other("a short histogram was not stored").into());
+        }
+        let length = self.stream.len() as u32;
+        let bytes = [&DEFLATED.to_be_bytes()[..], &length.to_be_bytes(), &self.stream].concat();
         to.write_all(&bytes)?;
         Ok(bytes.len())
     }
-}
-
-/// The checksum of a zlib stream (RFC 1950, 8.2).
-fn adler32(bytes: &[u8]) -> u32 {
-    let (a, b) = bytes.iter().fold((1_u32, 0_u32), |(a, b), byte| {
-        let a = (a + u32::from(*byte)) % 65_521;
-        (a, (b + a) % 65_521)
-    });
-    b << 16 | a
 }
 
 /// The same counts in a histogram that ends at its largest value. The log states the bounds of each histogram, and who
@@ -226,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_short_histogram_is_stored_and_a_long_one_deflated() {
-        let mut encoder = Encoder::default();
+        let mut encoder = Encoder::new();
         for (latencies, is_stored) in [(0, true), (100, true), (3_000, false), (1, true)] {
             let mut histogram = evidence::empty_histogram();
             for n in 0..latencies {
@@ -235,7 +241,7 @@ mod tests {
             let (mut plain, mut bytes) = (Vec::new(), Vec::new());
             V2Serializer::new().serialize(&histogram, &mut plain).unwrap();
             assert_eq!(encoder.serialize(&histogram, &mut bytes).unwrap(), bytes.len());
-            assert_eq!(plain.len() <= usize::from(MOST_STORED_BYTES), is_stored, "{}", plain.len());
+            assert_eq!(plain.len() <= MOST_STORED_BYTES, is_stored, "{}", plain.len());
             assert_eq!(bytes.windows(plain.len()).any(|window| window == plain), is_stored, "{latencies}");
             // The crate that is the reference, then ours: both check the sum.
             let read: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
