@@ -1,9 +1,9 @@
-use experiment::{Arrivals, ConfigurationMoney, IoLimits, Job, LatencyFigure, LatencyObjective, Objective};
+use experiment::{Arrivals, IoLimits, Job, LatencyFigure, LatencyObjective, Objective};
 
 use super::*;
 use crate::TrialMeasurement;
 use crate::document::{Metric, Range};
-use crate::story::{Reported, bought, job, measured, record, run};
+use crate::story::{Reported, bought, job, measured, of_equal_reads, priced, record, run};
 
 const GP2: &str = "gp2-320.read-heavy.c100";
 const IO1: &str = "io1-10000.read-heavy.c100";
@@ -109,14 +109,8 @@ fn id(name: &str) -> String {
 }
 
 fn three(objective: Option<Objective>) -> Job {
-    let mut job = bought(&NAMES.map(|name| (name, 0)), 2);
+    let mut job = priced(bought(&NAMES.map(|name| (name, 0)), 2), NAMES.into_iter().zip([100.0, 101.0, 102.0]));
     job.setups.iter_mut().for_each(|setup| setup.data.limits = IoLimits::default());
-    job.plan.money.configurations.extend(NAMES.into_iter().zip(100_u32..).map(|(name, usd)| ConfigurationMoney {
-        configuration: name.to_owned(),
-        usd_per_month: Some(f64::from(usd)),
-        lines: Vec::new(),
-        missing: None,
-    }));
     job.plan.objective = objective;
     job.plan.adaptive = Some(Adaptive { blocks_min: 2, ..after(Vec::new(), (None, None)) });
     job
@@ -127,16 +121,7 @@ fn two_blocks(gives: [f64; 3]) -> Vec<TrialMeasurement> {
     let trial = |number: usize, block: u32| {
         let up = if (number + block as usize).is_multiple_of(2) { 0.01 } else { -0.01 };
         let operations = 600_000.0 * (1.0 + 0.01 * number as f64) * (gives[number] + up).exp();
-        // An operation costs the same reads wherever it is.
-        let device_reads = 0.16 * operations;
-        let reported = Reported {
-            configuration: NAMES[number],
-            block,
-            operations: operations.round() as u64,
-            device_reads,
-            probe_read_iops: 625.0,
-        };
-        measured(&record(reported), device_reads)
+        of_equal_reads(NAMES[number], block, operations, 625.0)
     };
     (0..3).flat_map(|number| [trial(number, 1), trial(number, 2)]).collect()
 }
@@ -265,26 +250,10 @@ fn a_cell_goes_on_in_a_model_where_something_else_may_be_missed() {
 /// where a costs 100. In turns the one is up and the other down by the spread; of an odd number the last is neither.
 fn after_two_alike(more: f64, usd: f64, spread: f64, blocks: u32) -> Next {
     let names = ["a", "b"];
-    let mut job = bought(&names.map(|name| (name, 0)), blocks);
-    job.plan.money.configurations.extend(names.into_iter().zip([100.0, usd]).map(|(name, usd)| ConfigurationMoney {
-        configuration: name.to_owned(),
-        usd_per_month: Some(usd),
-        lines: Vec::new(),
-        missing: None,
-    }));
+    let mut job = priced(bought(&names.map(|name| (name, 0)), blocks), names.into_iter().zip([100.0, usd]));
     job.plan.adaptive = Some(Adaptive { blocks_min: blocks, ..after(Vec::new(), (None, None)) });
-    let trial = |configuration: &'static str, block: u32, gives: f64| {
-        let operations = 60_000.0 * gives.exp();
-        let device_reads = 0.16 * operations;
-        let reported = Reported {
-            configuration,
-            block,
-            operations: operations.round() as u64,
-            device_reads,
-            probe_read_iops: 6_250.0,
-        };
-        measured(&record(reported), device_reads)
-    };
+    let trial =
+        |name: &'static str, block: u32, gives: f64| of_equal_reads(name, block, 60_000.0 * gives.exp(), 6_250.0);
     let of_block = |block: u32| {
         let up = match block.is_multiple_of(2) {
             true => spread,

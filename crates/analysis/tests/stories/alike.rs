@@ -4,34 +4,15 @@
 //! side (Student's t of six degrees of freedom, 2.97, times the root of 2 x 4 / 3 / 4), and twenty one of 0.76. The
 //! margin is 4.88 % as a logarithm.
 
-use crate::story::{Reported, bought, measured, record, run};
+use crate::story::{bought, of_equal_reads, priced, run};
 use analysis::{Analysis, AnswerOutcome, Status, TrialMeasurement, ValueOfMoney, ValueVerdict, analyse};
-use experiment::ConfigurationMoney;
 
 const NAMES: [&str; 2] = ["a", "b"];
 
 /// b gives so many times what a does, and costs so many dollars where a costs 100.
 fn analysed(gain: f64, usd: f64, spread: f64, blocks: u32) -> Analysis {
-    let mut job = bought(&NAMES.map(|name| (name, 0)), blocks);
-    job.plan.money.configurations.extend(NAMES.into_iter().zip([100.0, usd]).map(|(name, usd)| ConfigurationMoney {
-        configuration: name.to_owned(),
-        usd_per_month: Some(usd),
-        lines: Vec::new(),
-        missing: None,
-    }));
-    let trial = |configuration: &'static str, block: u32, gives: f64| {
-        let operations = 60_000.0 * gives;
-        // An operation costs the same reads wherever it is.
-        let device_reads = 0.16 * operations;
-        let reported = Reported {
-            configuration,
-            block,
-            operations: operations.round() as u64,
-            device_reads,
-            probe_read_iops: 6_250.0,
-        };
-        measured(&record(reported), device_reads)
-    };
+    let job = priced(bought(&NAMES.map(|name| (name, 0)), blocks), NAMES.into_iter().zip([100.0, usd]));
+    let trial = |name: &'static str, block: u32, gives: f64| of_equal_reads(name, block, 60_000.0 * gives, 6_250.0);
     let of_block = |block: u32| {
         let up = if block.is_multiple_of(2) { spread } else { -spread };
         [trial("a", block, up.exp()), trial("b", block, gain * (-up).exp())]

@@ -1,9 +1,9 @@
 //! Configurations of one value and unlike throughput: as many true hypotheses of money as there are pairs, and none of
 //! throughput.
 
-use crate::story::{Reported, bought, measured, noise, record, run};
+use crate::story::{bought, noise, of_equal_reads, priced, run};
 use analysis::{Analysis, TrialMeasurement, ValueVerdict, analyse};
-use experiment::{ConfigurationMoney, Job};
+use experiment::Job;
 use stats::SplitMix;
 
 /// Names with what each gives and costs, as a multiple of the first.
@@ -12,14 +12,7 @@ const BLOCKS: u32 = 4;
 const EXPERIMENTS: u64 = 120;
 
 fn job() -> Job {
-    let mut job = bought(&ALL.map(|(name, _)| (name, 0)), BLOCKS);
-    job.plan.money.configurations.extend(ALL.map(|(name, times)| ConfigurationMoney {
-        configuration: name.to_owned(),
-        usd_per_month: Some(100.0 * times),
-        lines: Vec::new(),
-        missing: None,
-    }));
-    job
+    priced(bought(&ALL.map(|(name, _)| (name, 0)), BLOCKS), ALL.map(|(name, times)| (name, 100.0 * times)))
 }
 
 /// Throughput is as the price, but for the noise and for what one configuration gives more.
@@ -30,16 +23,7 @@ fn trials(seed: u64, more: (&str, f64)) -> Vec<TrialMeasurement> {
         for (name, times) in ALL {
             let gives = if name == more.0 { more.1 } else { 1.0 };
             let operations = 60_000.0 * times * gives * noise(&mut random, 0.04).exp();
-            // An operation costs the same reads wherever it is.
-            let device_reads = 0.16 * operations;
-            let reported = Reported {
-                configuration: name,
-                block,
-                operations: operations as u64,
-                device_reads,
-                probe_read_iops: 6_250.0,
-            };
-            all.push(measured(&record(reported), device_reads));
+            all.push(of_equal_reads(name, block, operations, 6_250.0));
         }
     }
     all

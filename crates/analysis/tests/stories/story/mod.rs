@@ -12,7 +12,8 @@ use evidence::{
     ClientResult, HostId, Interval, LOWEST_US, NodeFacts, OperationKind, ProbeResult, Series, TrialRecord, VolumeFacts,
 };
 use experiment::{
-    Cell, IoLimits, Job, LoadLevel, Place, PlannedTrial, Provider, SetupAt, Setups, WatchedNode, testing,
+    Cell, ConfigurationMoney, IoLimits, Job, LoadLevel, Place, PlannedTrial, Provider, SetupAt, Setups, WatchedNode,
+    testing,
 };
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
@@ -109,6 +110,25 @@ pub fn bought(configurations: &[(&str, u32)], blocks: u32) -> Job {
         plan.cells.push(cell);
     }
     Job { plan, setups: Setups::new(made) }
+}
+
+/// Configurations with what each costs in a month.
+pub fn priced<'n>(mut job: Job, usd: impl IntoIterator<Item = (&'n str, f64)>) -> Job {
+    job.plan.money.configurations.extend(usd.into_iter().map(|(name, usd)| ConfigurationMoney {
+        configuration: name.to_owned(),
+        usd_per_month: Some(usd),
+        lines: Vec::new(),
+        missing: None,
+    }));
+    job
+}
+
+/// A trial of so many operations, of which each costs the same reads wherever it is.
+pub fn of_equal_reads(configuration: &'static str, block: u32, operations: f64, read_iops: f64) -> TrialMeasurement {
+    let device_reads = 0.16 * operations;
+    let operations = operations.round() as u64;
+    let reported = Reported { configuration, block, operations, device_reads, probe_read_iops: read_iops };
+    measured(&record(reported), device_reads)
 }
 
 /// About normal, with this standard deviation.
