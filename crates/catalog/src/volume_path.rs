@@ -83,7 +83,7 @@ fn instead(instance: &str, kind: &VolumeType, known: &[String], nearest: &Option
 /// What Google says of a type of volume on a series whose limits are not known: Compute Engine, "Google Cloud Hyperdisk
 /// overview", "Machine series support for Hyperdisk" (2026-08-26), of Hyperdisk Throughput on C4D its release note of
 /// 2026-09-28, of Persistent Disk "General-purpose machine family"; of T2A, T2D, C4N, H3 and the M series a study in
-/// public code that quotes both pages (2026-09-16).
+/// public code that quotes both pages (2026-09-16), of C4N its release note of 2026-07-08, too.
 fn said(instance: &str, kind: VolumeType) -> Option<String> {
     const ACCOUNT: &str =
         "Google offers them there through its account teams alone, and no source states what they get";
@@ -91,8 +91,8 @@ fn said(instance: &str, kind: VolumeType) -> Option<String> {
     let (_, name) = instance.split_once(':').filter(|_| Cloud::of(instance) == Cloud::Google)?;
     let mut parts = name.split('-');
     let series = parts.next()?;
-    let of_hyperdisk = ["c3", "c3d", "z3", "c4", "c4a", "c4d", "n4", "n4a", "n4d"].contains(&series);
-    let of_balanced = of_hyperdisk || ["c4n", "h3", "m1", "m2", "m3", "m4"].contains(&series);
+    let of_hyperdisk = ["c3", "c3d", "z3", "c4", "c4a", "c4d", "c4n", "n4", "n4a", "n4d"].contains(&series);
+    let of_balanced = of_hyperdisk || ["h3", "m1", "m2", "m3", "m4"].contains(&series);
     let said = match (series, kind) {
         ("n1" | "n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => ACCOUNT,
         ("t2a" | "t2d", VolumeType::HyperdiskBalanced) | ("h3", VolumeType::PdSsd) => NONE,
