@@ -17,12 +17,10 @@ pub enum Omission {
     NoStorage,
     /// A source names it, none of the above holds, and EC2's list of types in us-east-1 has it not.
     NotDescribed,
-    /// Azure's page calls the series a preview.
-    Preview,
-    /// The file of Azure's prices has those of Windows for some of its sizes.
-    MixedPrices,
-    /// Google's limits of its volumes were not found.
+    /// Neither Google's limits of its volumes nor its price were found.
     NoLimits,
+    /// Google states other limits of reads than of writes, and a path has one for both.
+    ReadsApart,
     /// Nobody has collected its sizes, limits and prices.
     NotCollected,
 }
@@ -34,9 +32,8 @@ impl Omission {
             Self::Accelerator => "sold for its accelerators, which a database does not use",
             Self::Mac => "a Mac, which runs macOS alone",
             Self::NoStorage => "no local disks, and AWS publishes no limits of its path to EBS",
-            Self::Preview => "Azure's page calls the series a preview",
-            Self::MixedPrices => "its prices were found mixed with those of Windows",
-            Self::NoLimits => "Google's limits of its Hyperdisk volumes were not found",
+            Self::NoLimits => "neither Google's limits of its Hyperdisk volumes nor its price were found",
+            Self::ReadsApart => "its limits of reads and of writes differ, and the catalog has one for both",
             Self::NotCollected => "its sizes, limits and prices have not been collected",
             Self::NotDescribed => "EC2 does not describe it in us-east-1, where sizes and limits are taken from",
         }
@@ -46,7 +43,7 @@ impl Omission {
 /// A type that the catalog leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OmittedType {
-    /// AWS's name; of other clouds a series, `azure:Standard_E*ads_v5`, `gcp:c4n-*`.
+    /// AWS's name; of other clouds a series, `azure:Standard_E*ps_v5`, `gcp:h4d-*`.
     pub name: String,
     /// Why.
     pub reason: Omission,
@@ -91,9 +88,8 @@ fn read(row: &table::Row<'_>, name: &str) -> OmittedType {
             Some("mac") => Omission::Mac,
             Some("no_storage") => Omission::NoStorage,
             Some("not_described") => Omission::NotDescribed,
-            Some("preview") => Omission::Preview,
-            Some("mixed_prices") => Omission::MixedPrices,
             Some("no_limits") => Omission::NoLimits,
+            Some("reads_apart") => Omission::ReadsApart,
             Some("not_collected") => Omission::NotCollected,
             other => panic!("a table of omitted types has the reason {other:?}"),
         },
@@ -114,15 +110,14 @@ mod tests {
     fn a_series_has_its_sizes_alone_with_or_without_their_cloud() {
         for (name, reason) in [
             ("g5.xlarge", Some(Omission::Accelerator)),
-            ("azure:Standard_E16ads_v5", Some(Omission::MixedPrices)),
-            ("standard_e96-24ads_v5", Some(Omission::MixedPrices)),
-            ("azure:Standard_E16s_v7", Some(Omission::Preview)),
+            ("azure:Standard_E16pds_v5", Some(Omission::NotCollected)),
+            ("standard_e96-24ps_v5", Some(Omission::NotCollected)),
             ("azure:Standard_E17as_v7", None),
             ("azure:Standard_M64ms", Some(Omission::NotCollected)),
-            ("gcp:c4n-standard-16", Some(Omission::NoLimits)),
-            ("m3-megamem-64", Some(Omission::NoLimits)),
+            ("gcp:h4d-standard-192", Some(Omission::NoLimits)),
+            ("c2d-highmem-8", Some(Omission::ReadsApart)),
             ("gcp:c4-standard-17", None),
-            ("azure:Standard_Es_v7", None),
+            ("azure:Standard_Eps_v5", None),
         ] {
             assert_eq!(why_omitted(name), reason, "{name}");
         }

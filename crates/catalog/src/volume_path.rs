@@ -51,8 +51,12 @@ impl NotAttached {
 }
 
 /// What is sold, of which only limits are not known.
-const LIMITS_NOT_FOUND: &str = "Google offers them there, but its limits of this machine type were not found: state \
-                                them with `ebs` of an [[instance]] in a catalog file (docs/catalog.md)";
+const LIMITS_NOT_FOUND: &str = "Google offers them there, but its limits of this machine type were not found";
+
+/// The line of a catalog file that states such limits; `IOPS` and `MB_PER_S` stand for the figures.
+fn line_that_states(instance: &str) -> String {
+    format!("instance = [{{ name = \"{instance}\", ebs = {{ baseline_iops = IOPS, baseline_mb_per_s = MB_PER_S }} }}]")
+}
 
 fn label_of(instance: &str) -> &'static str {
     Cloud::of(instance).label()
@@ -60,19 +64,26 @@ fn label_of(instance: &str) -> &'static str {
 
 /// Why no limits are known, where a source says so, and what is known instead.
 fn instead(instance: &str, kind: &VolumeType, known: &[String], nearest: &Option<String>) -> String {
-    let mut words = said(instance, *kind).map(|said| format!(": {said}")).unwrap_or_default();
+    let said = said(instance, *kind);
+    let mut words = said.as_ref().map(|said| format!(": {said}")).unwrap_or_default();
     if !known.is_empty() {
         words += &format!("; known there: {}", known.join(", "));
     }
     if let Some(nearest) = nearest {
         words += &format!("; nearest machine type that takes {kind}: {nearest}");
     }
+    if said.as_deref() == Some(LIMITS_NOT_FOUND) {
+        let line = line_that_states(instance);
+        words +=
+            &format!("; a catalog file states what Google's page has (MB/s are its MiB/s times 1.048576): `{line}`");
+    }
     words
 }
 
 /// What Google says of a type of volume on a series whose limits are not known: Compute Engine, "Google Cloud Hyperdisk
 /// overview", "Machine series support for Hyperdisk" (2026-08-26), of Hyperdisk Throughput on C4D its release note of
-/// 2026-09-28, and of Persistent Disk on C4D "General-purpose machine family".
+/// 2026-09-28, of Persistent Disk "General-purpose machine family"; of T2A, T2D, C4N, H3 and the M series a study in
+/// public code that quotes both pages (2026-09-16), of C4N its release note of 2026-07-08, too.
 fn said(instance: &str, kind: VolumeType) -> Option<String> {
     const ACCOUNT: &str =
         "Google offers them there through its account teams alone, and no source states what they get";
@@ -80,10 +91,14 @@ fn said(instance: &str, kind: VolumeType) -> Option<String> {
     let (_, name) = instance.split_once(':').filter(|_| Cloud::of(instance) == Cloud::Google)?;
     let mut parts = name.split('-');
     let series = parts.next()?;
-    let of_hyperdisk = ["c3", "c3d", "z3", "c4", "c4a", "c4d", "n4", "n4a", "n4d"].contains(&series);
+    let of_hyperdisk = ["c3", "c3d", "z3", "c4", "c4a", "c4d", "c4n", "n4", "n4a", "n4d"].contains(&series);
+    let of_balanced = of_hyperdisk || ["h3", "m1", "m2", "m3", "m4"].contains(&series);
     let said = match (series, kind) {
-        ("n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => ACCOUNT,
-        ("c4d", VolumeType::PdBalanced | VolumeType::PdSsd) => "C4D takes no Persistent Disk",
+        ("n1" | "n2" | "n2d" | "e2", VolumeType::HyperdiskBalanced) => ACCOUNT,
+        ("t2a" | "t2d", VolumeType::HyperdiskBalanced) | ("h3", VolumeType::PdSsd) => NONE,
+        ("c4" | "c4a" | "c4d" | "c4n" | "m4" | "n4" | "n4a" | "n4d", VolumeType::PdBalanced | VolumeType::PdSsd) => {
+            return Some(format!("{} takes no Persistent Disk", series.to_uppercase()));
+        }
         ("z3", VolumeType::PdBalanced | VolumeType::PdSsd) => LIMITS_NOT_FOUND,
         ("e2", VolumeType::HyperdiskThroughput) => NONE,
         ("n2" | "n2d", VolumeType::HyperdiskThroughput) => LIMITS_NOT_FOUND,
@@ -96,7 +111,8 @@ fn said(instance: &str, kind: VolumeType) -> Option<String> {
             }
             LIMITS_NOT_FOUND
         }
-        (_, VolumeType::HyperdiskBalanced | VolumeType::HyperdiskThroughput) if of_hyperdisk => LIMITS_NOT_FOUND,
+        (_, VolumeType::HyperdiskBalanced) if of_balanced => LIMITS_NOT_FOUND,
+        (_, VolumeType::HyperdiskThroughput) if of_hyperdisk => LIMITS_NOT_FOUND,
         _ => return None,
     };
     Some(said.to_owned())
@@ -108,8 +124,8 @@ fn vcpus_for_extreme(series: &str) -> Option<u32> {
     match series {
         "z3" => Some(0),
         "c3d" => Some(60),
-        "c4a" | "c4d" => Some(64),
-        "n2" => Some(80),
+        "c4a" | "c4d" | "m3" | "m4" => Some(64),
+        "m1" | "n2" => Some(80),
         "c3" => Some(88),
         "c4" => Some(96),
         _ => None,

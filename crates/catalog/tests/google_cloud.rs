@@ -130,7 +130,7 @@ fn local_ssds_of_google_are_in_the_price_of_their_machine() {
 /// Google's overview of Hyperdisk, "Restrictions for machine series support".
 #[test]
 fn a_hyperdisk_without_known_limits_is_refused_with_what_google_says_of_the_machine() {
-    const NOT_FOUND: &str = "its limits of this machine type were not found: state them with `ebs` of an [[instance]]";
+    const NOT_FOUND: &str = "its limits of this machine type were not found;";
     for (asked, part) in [
         ("gcp:c3-highmem-88+hyperdisk-extreme:2000:100000", NOT_FOUND),
         ("gcp:z3-highmem-14-standardlssd+hyperdisk-extreme:2000:100000", NOT_FOUND),

@@ -126,8 +126,8 @@ fn a_premium_ssd_does_what_the_step_of_its_size_does() {
     assert_eq!((eight.ebs[0].baseline.iops, eight.ebs[0].baseline.capped_by), (16_000.0, Side::Instance));
 }
 
-/// gcpdiag, "N2D", "E2" and "C3D VMs"; Google's Hyperdisk limits of c4-*-288; Azure's pages of the series, uncached:
-/// Premium SSD apart from Premium SSD v2 and Ultra Disk where they differ.
+/// gcpdiag, "N1", "N2D", "E2", "C3D", "T2A" and "M3 VMs"; Google's limits of Hyperdisk Balanced; Azure's pages of the
+/// series, uncached: Premium SSD apart from Premium SSD v2 and Ultra Disk where they differ.
 #[test]
 fn pairs_that_a_stranger_writes_have_the_limits_of_their_pages() {
     for (asked, iops, mb) in [
@@ -159,6 +159,15 @@ fn pairs_that_a_stranger_writes_have_the_limits_of_their_pages() {
         ("azure:Standard_L16aos_v4+premium-v2:2000:80000:1500", 35_200.0, 1_200.0),
         ("azure:Standard_E16bs_v5+premium:32000+premium:32000+premium:32000+premium:32000", 66_000.0, 1_800.0),
         ("azure:Standard_E16ps_v6+premium-v2:2000:80000:1200", 33_331.0, 992.0),
+        ("gcp:n4-highmem-32+hyperdisk-balanced:2000:160000:2400", 100_000.0, 1_600.0 * 1.048_576),
+        ("gcp:n4-highcpu-4+hyperdisk-balanced:500:40000:480", 30_000.0, 240.0 * 1.048_576),
+        ("gcp:n1-standard-8+pd-ssd:10000", 15_000.0, 800.0 * 1.048_576),
+        ("gcp:t2a-standard-32+pd-balanced:20000", 60_000.0, 1_200.0 * 1.048_576),
+        ("gcp:m3-ultramem-64+pd-ssd:10000", 40_000.0, 1_200.0 * 1.048_576),
+        ("azure:Standard_D16ads_v5+premium-v2:2000:80000:1200", 25_600.0, 384.0),
+        ("azure:Standard_L16aos_v5+premium:32000+premium:32000", 35_200.0, 1_200.0),
+        ("azure:Standard_F8as_v6+premium-v2:2000:80000:1200", 30_400.0, 360.0),
+        ("azure:Standard_E16bds_v6+premium-v2:2000:80000:1200+premium-v2:2000:80000:1200", 97_240.0, 2_530.0),
         (
             "azure:Standard_D96pds_v6+premium-v2:2000:80000:1200+premium-v2:2000:80000:1200+premium-v2:2000:80000:1200",
             199_987.0,
@@ -187,11 +196,17 @@ fn what_no_source_allows_is_refused_with_what_is_known() {
         not_attached("gcp:n2-standard-16+hyperdisk-balanced:2000:12000:400").to_string(),
         "no limits of hyperdisk-balanced volumes on gcp:n2-standard-16 are known: Google offers them there through its \
          account teams alone, and no source states what they get; known there: pd-balanced, pd-ssd; nearest machine \
-         type that takes hyperdisk-balanced: gcp:c4d-standard-16"
+         type that takes hyperdisk-balanced: gcp:n4-standard-16"
     );
     for (asked, part) in [
-        ("gcp:c3-highmem-22+hyperdisk-balanced:500", "(docs/catalog.md); known there: pd-balanced, pd-ssd; nearest"),
+        ("gcp:c3-highmem-22+hyperdisk-balanced:500", "were not found; known there: pd-balanced, pd-ssd; nearest"),
         ("gcp:c4d-standard-16+pd-ssd:500", "are known: C4D takes no Persistent Disk; known there: hyperdisk-balanced"),
+        (
+            "gcp:n4-standard-16+pd-balanced:500",
+            "are known: N4 takes no Persistent Disk; known there: hyperdisk-balanced",
+        ),
+        ("gcp:t2d-standard-16+hyperdisk-balanced:500", "are known: Google offers none there; known there: pd-balanced"),
+        ("gcp:n1-highmem-16+hyperdisk-balanced:500", "Google offers them there through its account teams alone"),
     ] {
         let error = not_attached(asked).to_string();
         assert!(error.contains(part), "{asked}: {error}");
@@ -289,38 +304,41 @@ fn a_price_that_nobody_stated_is_no_price() {
 /// What only Google's page has, in a file of one's own: the price stays the catalog's.
 #[test]
 fn a_machine_without_known_limits_is_refused_until_a_file_states_them() {
-    let asked = "gcp:c4-standard-16+hyperdisk-balanced:2000:12000:400";
+    let asked = "gcp:c4a-standard-16+hyperdisk-balanced:2000:12000:400";
+    let refused = not_attached(asked).to_string();
     assert_eq!(
-        not_attached(asked).to_string(),
-        "no limits of hyperdisk-balanced volumes on gcp:c4-standard-16 are known: Google offers them there, but its \
-         limits of this machine type were not found: state them with `ebs` of an [[instance]] in a catalog file \
-         (docs/catalog.md); nearest machine type that takes hyperdisk-balanced: gcp:c4d-standard-16"
+        refused,
+        "no limits of hyperdisk-balanced volumes on gcp:c4a-standard-16 are known: Google offers them there, but its \
+         limits of this machine type were not found; nearest machine type that takes hyperdisk-balanced: \
+         gcp:n4-standard-16; a catalog file states what Google's page has (MB/s are its MiB/s times 1.048576): \
+         `instance = [{ name = \"gcp:c4a-standard-16\", ebs = { baseline_iops = IOPS, baseline_mb_per_s = MB_PER_S } \
+         }]`"
     );
+    // The line is one of such a file, as soon as it has figures.
+    let line = refused.split('`').nth(1).unwrap().replace("MB_PER_S", "300").replace("= IOPS", "= 10000");
     let mut own = facts().clone();
-    let text = "[[instance]]\nname = \"gcp:c4-standard-16\"\n\
-                ebs = { baseline_iops = 10000, baseline_mb_per_s = 300 }\n";
-    own.add(&UserCatalog::parse("own.toml", text).unwrap()).unwrap();
+    own.add(&UserCatalog::parse("own.toml", &line).unwrap()).unwrap();
     let request = ClusterRequest::parse(&own, asked).unwrap();
     let lasting = own.caps(&request, None).unwrap().ebs[0].baseline;
     assert_eq!((lasting.iops, lasting.capped_by), (10_000.0, Side::Instance));
     let usd = own.cost(&request, &Basis::default()).unwrap().usd_per_month;
     let of_tables = facts().cost(&request, &Basis::default()).unwrap();
     assert_eq!(of_tables.usd_per_month, usd, "the limits do not change the price");
-    let expected = 0.79068 * 730.0 + 2_000.0 * 0.08 + 9_000.0 * 0.005 + 260.0 * 0.04;
+    let expected = 0.7184 * 730.0 + 2_000.0 * 0.08 + 9_000.0 * 0.005 + 260.0 * 0.04;
     assert!((usd - expected).abs() < 0.01, "{usd} is not {expected}");
 }
 
 #[test]
 fn types_have_a_price_with_its_day_and_a_path_or_a_reason_for_none() {
     let others: Vec<_> = facts().instances().iter().filter(|known| known.cloud() != Cloud::Aws).collect();
-    assert_eq!(others.len(), 518);
+    assert_eq!(others.len(), 833);
     let mut unpriced = Vec::new();
     for known in others {
         let name = &known.name;
         assert!(known.ebs.is_none(), "{name}");
         if known.paths.is_empty() {
             let why = known.with_volumes(&[VolumeType::HyperdiskBalanced]).unwrap_err().to_string();
-            assert!(why.contains("were not found: state them with `ebs`"), "{name}: {why}");
+            assert!(why.contains("were not found;") && why.contains("a catalog file states"), "{name}: {why}");
         }
         for path in &known.paths {
             assert!(path.caps.baseline_iops >= 1_000.0 && path.caps.baseline_mb_per_s >= 50.0, "{name}: {path:?}");
@@ -333,8 +351,10 @@ fn types_have_a_price_with_its_day_and_a_path_or_a_reason_for_none() {
         assert_eq!(price.region, known.cloud().region("us-east-1"), "{name}");
         assert_eq!(known.price_date.as_deref(), Some(price.date.as_str()), "{name}");
     }
-    // Those whose price was found with Windows.
-    assert!(unpriced.len() == 9 && unpriced.iter().all(|name| name.ends_with("as_v5")), "{unpriced:?}");
+    // Those whose price was found with Windows, and those that came later than the file of prices.
+    let (storage, mixed): (Vec<&str>, Vec<&str>) = unpriced.into_iter().partition(|name| name.contains("_L"));
+    assert!(mixed.len() == 18 && mixed.iter().all(|name| name.ends_with("s_v5")), "{mixed:?}");
+    assert!(storage.len() == 21 && storage.iter().all(|name| name.ends_with("s_v5")), "{storage:?}");
     let refused = facts().cost(&cluster("azure:Standard_E32as_v5"), &Basis::default()).unwrap_err().to_string();
     assert!(refused.contains("price of azure:Standard_E32as_v5 in eastus"), "{refused}");
 }

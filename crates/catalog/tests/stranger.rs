@@ -138,6 +138,86 @@ fn five_configurations_of_this_year_have_caps_and_a_price() {
     ]);
 }
 
+/// What an earlier stranger was refused. Google, Hyperdisk Balanced by machine type: n4 of 8 vCPUs 30,000 IOPS, c4 of
+/// 16 100,000; Hyperdisk Extreme: c4 of 288 vCPUs 500,000; Persistent Disk by machine type (gcpdiag): t2d of 16 vCPUs
+/// 25,000. Azure, series pages: D16s_v7 40,000 IOPS to Premium SSD v2, E32bs_v6 191,620 to Ultra Disk, F16ams_v7
+/// 70,400 to Premium SSD v2.
+#[test]
+fn eight_more_of_this_year_have_caps_and_a_price() {
+    each_is_capped_and_priced([
+        Published {
+            asked: "gcp:n4-standard-8+hyperdisk-balanced:1000:20000:480",
+            iops: 20_000.0,
+            of: Side::Volumes,
+            usd: 0.3628 * MONTH + 1_000.0 * 0.08 + 17_000.0 * 0.005 + 340.0 * 0.04,
+        },
+        Published {
+            asked: "gcp:c4-highmem-16+hyperdisk-balanced:2000:120000:1800",
+            iops: 100_000.0,
+            of: Side::Instance,
+            usd: 1.042_712 * MONTH + 2_000.0 * 0.08 + 117_000.0 * 0.005 + 1_660.0 * 0.04,
+        },
+        Published {
+            asked: "gcp:c4-standard-288+hyperdisk-extreme:1000:350000+hyperdisk-extreme:1000:200000",
+            iops: 500_000.0,
+            of: Side::Instance,
+            usd: 14.232_24 * MONTH + 2_000.0 * 0.125 + 550_000.0 * 0.032,
+        },
+        Published {
+            asked: "gcp:t2d-standard-16+pd-ssd:1000",
+            iops: 25_000.0,
+            of: Side::Instance,
+            usd: 0.675_936 * MONTH + 1_000.0 * 0.17,
+        },
+        Published {
+            asked: "gcp:c3-highcpu-22+pd-balanced:1000",
+            // 3,000 and 6 a GiB.
+            iops: 9_000.0,
+            of: Side::Volumes,
+            usd: 0.935_572 * MONTH + 1_000.0 * 0.1,
+        },
+        Published {
+            asked: "azure:Standard_D16s_v7+premium-v2:2000:45000:900",
+            iops: 40_000.0,
+            of: Side::Instance,
+            usd: 1.058 * MONTH + premium_v2(2_000.0, 45_000.0, 900.0),
+        },
+        Published {
+            asked: "azure:Standard_E32bs_v6+ultra:1000:100000:2000",
+            iops: 100_000.0,
+            of: Side::Volumes,
+            usd: 2.79 * MONTH
+                + 1_000.0 / 2_048.0 * 245.19
+                + 100_000.0 / 4_000.0 * 198.56
+                + 2_000.0 * 1.048_576 / 20.0 * 6.99,
+        },
+        Published {
+            asked: "azure:Standard_F16ams_v7+premium-v2:1000:60000:1000",
+            iops: 60_000.0,
+            of: Side::Volumes,
+            usd: 1.432 * MONTH + premium_v2(1_000.0, 60_000.0, 1_000.0),
+        },
+    ]);
+}
+
+/// Azure, Lasv5 and Laosv5 (2026-08-18), of which no price was found: their disks are capped, the money waits for one.
+#[test]
+fn storage_machines_without_a_known_price_have_caps() {
+    let facts = Catalog::built_in();
+    for (asked, reads, writes) in
+        [("azure:Standard_L16as_v5", 1_200_000.0, 600_000.0), ("azure:Standard_L16aos_v5", 1_725_000.0, 862_500.0)]
+    {
+        let request = ClusterRequest::parse(facts, asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
+        let local = facts.caps(&request, None).unwrap_or_else(|error| panic!("{asked}: {error}")).local;
+        assert_eq!((local[0].read_iops, local[0].write_iops), (Some(reads), Some(writes)), "{asked}, at 4 KiB");
+        let refused = facts.cost(&request, &Basis::default()).unwrap_err().to_string();
+        assert!(refused.contains(&format!("--stated-price {asked}=USD_PER_HOUR")), "{refused}");
+        let stated = Basis { stated_usd_per_hour: [(asked.to_owned(), 2.0)].into(), ..Basis::default() };
+        let usd = facts.cost(&request, &stated).unwrap().usd_per_month;
+        assert!((usd - 2.0 * MONTH).abs() < 0.01, "{asked}: {usd}");
+    }
+}
+
 /// EC2 User Guide, "SSD I/O performance": i7ie.2xlarge 216,666 and 173,332, i8g.4xlarge 600,000 and 330,000. Azure,
 /// Lasv4 and Lsv4: L16as_v4 and L16s_v4 1,100,000 and 440,000.
 #[test]

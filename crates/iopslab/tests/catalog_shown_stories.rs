@@ -61,7 +61,7 @@ fn what_is_shown_of_a_machine_says_what_it_is_of() {
     let other = shown(&["caps", "azure:Standard_D16s_v6+premium-v2:1000"]);
     assert!(other.contains("bursts are not in the catalog") && !other.contains("burst IOPS"), "{other}");
     // Sold, with a price, and nobody knows what it lets through.
-    let sold = "gcp:c4-standard-16+hyperdisk-balanced:2000:12000:400";
+    let sold = "gcp:c4a-standard-16+hyperdisk-balanced:2000:12000:400";
     assert!(shown(&["cost", sold]).contains("the price does not need them"));
     lab.exits(2, &["catalog", "caps", sold]);
 }
@@ -86,7 +86,7 @@ fn the_basis_has_the_regions_of_its_prices_and_caps_says_at_once_what_is_known_o
         assert!(basis.contains(region), "{basis}");
     }
     assert!(shown(&["caps", azure]).contains("premium-v2, ultra: 33333 IOPS, 992 MB/s"));
-    assert!(shown(&["caps", "gcp:c4-standard-16"]).contains("path to volumes: not known of any type of them"));
+    assert!(shown(&["caps", "gcp:c4a-standard-16"]).contains("path to volumes: not known of any type of them"));
     let rate = shown(&["caps", "azure:Standard_E96bds_v5+premium-v2:1000:80000:2000MB"]);
     assert!(rate.contains("1907.35 MiB/s (2000 MB/s)") && rate.contains("2000.0"), "{rate}");
 }

@@ -30,7 +30,7 @@ fn machines_of_other_clouds_are_shown_with_what_they_let_through_to_which_volume
     assert!(alone.contains("pd-ssd: 25000 IOPS") && alone.contains("+pd-balanced:1000"), "{alone}");
     let caps = json(&lab, &["caps", "gcp:c4d-standard-16+hyperdisk-balanced:2000:12000:400"]);
     assert_eq!(caps["ebs"][0]["baseline"]["iops"], 12_000.0);
-    let unknown = shown(&["show", "gcp:n4-standard-16"]);
+    let unknown = shown(&["show", "gcp:n4a-standard-16"]);
     assert!(unknown.contains("path to volumes: not known of any type of them"), "{unknown}");
 }
 
@@ -300,14 +300,14 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
     assert_eq!(reasons, ["accelerator"; 8]);
     let text = lab.exits(0, &["catalog", "list", "--missing"]).stdout;
     assert!(text.contains("types and series") && text.contains("a Mac, which runs macOS alone"), "{text}");
-    for part in ["azure:Standard_E*ads_v5", "Azure's page calls the series a preview", "gcp:c4n-*"] {
+    for part in ["azure:Standard_E*ps_v5", "its limits of reads and of writes differ", "gcp:h4d-*"] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     let of_azure = json(&lab, &["list", "--missing", "--family", "azure"]);
     let mut of_azure = of_azure.as_array().unwrap().iter().filter_map(|one| one["name"].as_str());
     assert!(of_azure.all(|name| name.starts_with("azure:")));
     let of_e = json(&lab, &["list", "--missing", "--family", "azure:E"]);
-    assert!(of_e.as_array().unwrap().iter().any(|one| one["name"] == "azure:Standard_E*ads_v5"), "{of_e:#}");
+    assert!(of_e.as_array().unwrap().iter().any(|one| one["name"] == "azure:Standard_E*ps_v5"), "{of_e:#}");
     let of_p3 = json(&lab, &["list", "--missing", "--family", "p3"]);
     assert!(of_p3.as_array().unwrap().iter().all(|one| one["reason"] == "accelerator"), "{of_p3:#}");
     for (arguments, part) in [
@@ -318,13 +318,13 @@ fn what_the_catalog_leaves_out_is_listed_with_its_reason() {
         (vec!["list", "--missing", "--min-vcpu", "8"], "cannot be used with"),
         (vec!["show", "g5.xlarge"], "`g5.xlarge` is not in the catalog: sold for its accelerators"),
         (
-            vec!["show", "azure:Standard_E16ads_v5"],
-            "is not in the catalog: its prices were found mixed with those of Windows help: your own catalog file may \
-             state it: docs/catalog.md; nearest: azure:Standard_E16",
+            vec!["show", "azure:Standard_E16pds_v5"],
+            "is not in the catalog: its sizes, limits and prices have not been collected help: your own catalog file \
+             may state it: docs/catalog.md; nearest: azure:Standard_E16",
         ),
         (vec!["caps", "azure:Standard_M64ms+premium:512"], "have not been collected); expected a name"),
-        (vec!["cost", "gcp:c4n-standard-16"], "(Google's limits of its Hyperdisk volumes were not found)"),
-        (vec!["cost", "gcp:c4n-standard-16"], "nearest: gcp:c4-standard-16"),
+        (vec!["cost", "gcp:h4d-standard-192"], "(neither Google's limits of its Hyperdisk volumes nor its price"),
+        (vec!["cost", "gcp:c2-standard-16"], "nearest: gcp:c4-standard-16"),
         (vec!["cost", "r9g.large"], "--stated-price r9g.large=USD_PER_HOUR, usd_per_hour in a catalog file"),
         (vec!["caps", "r7i.large+gp3:100", "--bandwidth-weighting", "ebs-1"], "r7i.large has no bandwidth weighting"),
         (vec!["caps", "m8g.large+gp3:100", "--bandwidth-weighting", "vpc-1"], "expected one of default, ebs-1"),
