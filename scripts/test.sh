@@ -44,19 +44,22 @@ run_again() {
   names=$(sed -nE 's/^test (\S+)( - should panic)? \.\.\. FAILED$/\1/p' "$3")
   [ -n "$names" ] && awk -v of="$1"$'\t'"$2" '{ print of "\t" $0 }' <<<"$names" >>"$again"
 }
+# What took how long, and how much CPU time of its own and of what it started and waited for.
+TIMEFORMAT='==> in %0R s, with %0U + %0S s of CPU time'
 run() {
   local directory=$1 log
   shift
   echo "==> after $SECONDS s: ${1#"$root"/} ${*:2}"
   log=$(mktemp)
-  (cd "$directory" && exec "$@" </dev/null) 2>&1 | tee "$log" || run_again "$directory" "$1" "$log" || status=$?
+  { time (cd "$directory" && exec "$@" </dev/null) 2>&1; } 2>&1 | tee "$log" || run_again "$directory" "$1" "$log" || status=$?
   rm "$log"
 }
 
 # Those of the engine look at milliseconds: they come before anything else, and alone. What compiles meanwhile has the CPU that they leave
 # and gives it back at once (SCHED_IDLE); it stays in this session, since the kernel may weigh sessions before processes.
-alone=(crates/engine/tests/*.rs)
-alone=("${alone[@]##*/}")
+alone=(crates/engine/tests/*.rs crates/engine/tests/*/main.rs)
+alone=("${alone[@]#crates/engine/tests/}")
+alone=("${alone[@]%/main.rs}")
 alone=("${alone[@]%.rs}")
 engine=$(programs "${alone[@]/#/--test=}")
 set -m
@@ -82,8 +85,11 @@ cargo build "${tests[@]}" --example simulated_agent
 # The others, one a line: whoever is free takes the next one. At first that is this shell alone; a second one takes the place of COMMAND or of the
 # stories, whichever ends first, and a third that of the stories. The third has before that what else is in their program, which waits for Terraform
 # more than it computes, and has networks of its own.
+# The largest programs come first: on the whole they are the longest, and none of these is to be the last one, which nothing goes on beside.
 queue=$target/queue.txt
-grep -vxF "$engine" <<<"$all" | grep -vxF "$stories" >"$queue"
+grep -vxF "$engine" <<<"$all" | grep -vxF "$stories" | while IFS=$'\t' read -r directory program; do
+  printf '%s\t%s\t%s\n' "$(stat -c %s "$program")" "$directory" "$program"
+done | sort -rn | cut -f 2- >"$queue"
 take() { { flock 9 && IFS=$'\t' read -r directory program <"$queue" && sed -i 1d "$queue"; } 9>"$queue.lock"; }
 take_all() { while take; do run "$directory" "$program" --skip real::; done; }
 lives() { kill -0 "$1" 2>/dev/null; }

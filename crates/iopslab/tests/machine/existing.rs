@@ -7,6 +7,7 @@ use database::cassandra::{Management, load_library};
 use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use serde_json::Value;
 
+use super::profile;
 use crate::cql;
 use crate::support::{Laboratory, databases, has_no_rights, lane::Share};
 
@@ -39,10 +40,10 @@ repetitions = 2
 "#;
 
 /// The cluster of `iopslab db`, stopped at the end whatever happens.
-pub(super) struct Theirs<'a>(&'a Laboratory);
+struct Theirs<'a>(&'a Laboratory);
 
 impl<'a> Theirs<'a> {
-    pub(super) fn start(lab: &'a Laboratory) -> Self {
+    fn start(lab: &'a Laboratory) -> Self {
         let theirs = Self(lab);
         let output = theirs.db("start");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -106,7 +107,7 @@ fn is_shut_in(lab: &Laboratory) {
 }
 
 #[test]
-fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
+fn a_cluster_of_somebody_else_is_loaded_once_and_measured_and_watched_from_outside() {
     let lab = Laboratory::on_machine(Share::Half);
     let theirs = Theirs::start(&lab);
     is_shut_in(&lab);
@@ -188,6 +189,7 @@ fn a_cluster_of_somebody_else_is_loaded_once_and_measured_from_outside() {
     assert!(theirs.db("stop").status.success());
     let again = theirs.db("start");
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    profile::a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen(&lab);
 
     // Nobody answers.
     assert!(theirs.db("stop").status.success());

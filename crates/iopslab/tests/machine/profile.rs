@@ -1,4 +1,5 @@
-//! The story of a cluster whose load is known, and which is watched by somebody who does not know it.
+//! The story of a cluster whose load is known, and which is watched by somebody who does not know it: that of
+//! `existing`, once it was started again.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -6,16 +7,13 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::existing::Theirs;
-use crate::support::{Laboratory, lane::Share};
+use crate::support::Laboratory;
 
 const PER_S: f64 = 400.0;
 const READ_SHARE: f64 = 0.7;
 
-#[test]
-fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen() {
-    let lab = Laboratory::on_machine(Share::Half);
-    let _theirs = Theirs::start(&lab);
+/// Of a cluster that has nothing yet, in the network of this laboratory.
+pub(super) fn a_planted_mix_comes_back_and_who_stops_early_gets_what_was_seen(lab: &Laboratory) {
     let mix = format!("read={READ_SHARE},update={:.1}", 1.0 - READ_SHARE);
     let (rate, hosts) = (PER_S.to_string(), ["--hosts", "127.0.0.1:9042", "--format", "json"]);
     let flags = ["--workload", &mix, "--rate", &rate, "--records", "2000", "--load-data", "--duration", "32s"];

@@ -59,20 +59,21 @@ page_cache_mib = 64
 "#;
 
 /// [`SMALL`] with its fast configuration alone, without a volume for the commit log, for what is not about volumes
-/// (each is probed for four seconds), and without rest and at a low rate, for what is not about figures.
+/// (each is probed for four seconds), and without rest, with little warm-up and at a low rate, for what is not about
+/// figures.
 fn fast_alone(repetitions: u32) -> String {
     let (slow, fast) = (SMALL.find("[[configuration]]"), SMALL.rfind("[[configuration]]"));
     let text = [&SMALL[..slow.unwrap()], &SMALL[fast.unwrap()..]].concat();
     let lines = text.lines().filter(|line| !line.starts_with("commitlog_volume"));
     let text = lines.map(|line| format!("{line}\n")).collect::<String>();
-    text.replace("rest_max_s = 1", "rest_max_s = 0")
+    text.replace("rest_max_s = 1\nwarmup_s = 4", "rest_max_s = 0\nwarmup_s = 1")
         .replace("concurrency = [16]", "rate = [100]")
         .replace("repetitions = 1", &format!("repetitions = {repetitions}"))
 }
 
 /// The same where what is begun is the question, not what it does then.
 fn short(repetitions: u32) -> String {
-    fast_alone(repetitions).replace("warmup_s = 4\nduration_s = 5", "warmup_s = 1\nduration_s = 2")
+    fast_alone(repetitions).replace("duration_s = 5", "duration_s = 2")
 }
 
 fn signal(pid: u32, signal: Signal) {
@@ -160,6 +161,7 @@ fn served_volumes_are_measured_as_what_they_are_and_gone_afterwards() {
     let text = fast_alone(1)
         .replace("iops = 400", "iops = 300")
         .replace("rate = [100]", "concurrency = [16]")
+        .replace("warmup_s = 1", "warmup_s = 4")
         .replace("read = 0.9\nupdate = 0.1", "read = 0.5\nupdate = 0.5")
         .replace("[provider.local]\n", "[provider.local]\nvolumes = \"served\"\n");
     lab.write("served.toml", &text);

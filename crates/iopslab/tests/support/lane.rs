@@ -2,11 +2,13 @@
 //! and a work directory of its own, to which what the other one has loaded is copied. They share the machine's CPUs and
 //! disk.
 
+use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
@@ -28,6 +30,7 @@ pub enum Share {
 /// A lane, from its taking to its drop. The thread that took it is in its network, and so is what it starts.
 pub struct Lane {
     taken: Vec<usize>,
+    since: Instant,
     network: String,
 }
 
@@ -46,7 +49,7 @@ impl Lane {
         taken.iter().for_each(|lane| lanes[*lane] = true);
         drop(lanes);
         let network = format!("iopslab-{}-lane-{}", std::process::id(), taken[0]);
-        let lane = Self { taken, network };
+        let lane = Self { taken, since: Instant::now(), network };
         ip(&["netns", "add", &lane.network]);
         let link = std::fs::File::open(Path::new("/run/netns").join(&lane.network)).unwrap();
         move_into_link_name_space(link.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
@@ -71,6 +74,10 @@ impl Drop for Lane {
     fn drop(&mut self) {
         // What still runs in it keeps it alive, without a name.
         let _ = Command::new("ip").args(["netns", "del", &self.network]).status();
+        // In one piece, and not kept with what a test says: lanes are the longest way through the tests.
+        let (story, took_s) = (std::thread::current(), self.since.elapsed().as_secs());
+        let said = format!("lane {:?}: {took_s} s for {}\n", self.taken, story.name().unwrap_or_default());
+        let _ = std::io::stderr().write_all(said.as_bytes());
         let mut lanes = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         self.taken.iter().for_each(|lane| lanes[*lane] = false);
         CHANGED.notify_all();

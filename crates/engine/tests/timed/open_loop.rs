@@ -1,12 +1,11 @@
 //! Open loop: everything that is due is sent, and latency counts from when it was due.
 
-mod fake;
-
 use std::time::{Duration, Instant};
 
 use engine::{ErrorKind, TrialPlan};
 use evidence::OperationKind;
-use fake::{Fake, closed, constant, reads, responses, run, service_times};
+
+use crate::fake::{Fake, closed, constant, reads, responses, run, service_times};
 
 const STALL_FROM: Duration = Duration::from_millis(800);
 const STALL_TO: Duration = Duration::from_millis(1100);

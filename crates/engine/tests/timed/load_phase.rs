@@ -1,13 +1,12 @@
 //! The load phase: every record once, whatever fails on the way.
 
-mod fake;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::{EngineError, ErrorKind, LoadPlan};
-use fake::Fake;
 use workload::KeyFormat;
+
+use crate::fake::Fake;
 
 fn plan(threads: u32) -> LoadPlan {
     LoadPlan {

@@ -1,13 +1,12 @@
 //! Closed loop: how many are in flight, how many are counted, and where.
 
-mod fake;
-
 use std::time::{Duration, Instant};
 
 use engine::{EngineError, ErrorKind};
 use evidence::{OperationKind, Series};
-use fake::{Fake, closed, measured, plan, reads, responses, run};
 use workload::{Definition, Mix, StatementName, StatementShare};
+
+use crate::fake::{Fake, closed, constant, measured, plan, reads, responses, run};
 
 #[test]
 fn exactly_the_asked_number_is_in_flight_over_several_threads() {
@@ -198,8 +197,8 @@ fn plans_that_make_no_sense_are_refused_before_connecting() {
     let second = Duration::from_secs(1);
     for bad in [
         reads(closed(0), second),
-        reads(fake::constant(0.0), second),
-        reads(fake::constant(f64::NAN), second),
+        reads(constant(0.0), second),
+        reads(constant(f64::NAN), second),
         reads(closed(1), Duration::ZERO),
         engine::TrialPlan { operations: Some(0), ..reads(closed(1), second) },
         engine::TrialPlan { fields: 0, ..reads(closed(1), second) },

@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code, outside of a function that says so")]
 
-mod fake;
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use engine::{Condition, Connect, Driver, EngineError, ErrorKind, Load, Recorded, Stamp, TrialPlan, run_trial};
-use fake::{closed, reads, responses};
 use workload::{Arrivals, Definition, OperationKind, Replayed, StatementName, StatementShare};
+
+use crate::fake::{closed, reads, responses};
 
 /// Requests of one load thread's database: its answers take a while, and it remembers what was sent when.
 #[derive(Clone)]

@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test are test code too")]
 
-mod fake;
-
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use engine::{EngineError, ErrorKind, Part, ReadBack, Stamp, TrialOutcome, TrialPlan};
 use evidence::{Consistency, LostValue, OperationKind, WriteCheck};
-use fake::table::{Applied, Table, dropped, kept, key, unanswered};
-use fake::{closed, constant, plan};
 use workload::{Distribution, Mix};
+
+use crate::fake::table::{Applied, Table, dropped, kept, key, unanswered};
+use crate::fake::{closed, constant, plan};
 
 const FIELD_LENGTH: u32 = 60;
 const PATIENCE: Duration = Duration::from_secs(1);
