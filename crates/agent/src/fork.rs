@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use database::{MetricsReader, RunningNode};
 use experiment::{SettingsInForce, Setup};
 use monitor::CompilerMeter;
-use rustix::process::{Pid, setpriority_process};
 use wire::{RequestError, Result, ToRest, Usage};
 
+use super::compilers;
 use super::limits::Limits;
 use super::logs::KeptLog;
 use super::server::KEYSPACE;
@@ -19,11 +19,6 @@ use super::volumes::Volumes;
 
 /// A node that several threads ask.
 pub(super) type Node = Arc<Mutex<Box<dyn RunningNode>>>;
-
-/// Priority of a JVM's compilers: the highest. Beside 32 requests in flight on two CPUs they got a fifth of a CPU
-/// without it, and 0.6 of one at -10. They keep it when limits come into force: what is left to be compiled is done in
-/// the warm-up then, and not in a fifteenth of the CPU throughout the window.
-const COMPILERS_NICE: i32 = -20;
 
 /// The process, with what holds it to its limits.
 pub(super) struct Fork {
@@ -124,15 +119,7 @@ impl Fork {
 
     /// Whether its compilers come before its other threads now; not where the system refuses.
     fn put_compilers_first(&self) -> bool {
-        let Some(node) = &self.node else { return false };
-        let pid = with(node, |n| n.pid());
-        let threads = monitor::compiler_thread_ids(Path::new("/"), pid);
-        let put = |thread: &u32| {
-            let thread = i32::try_from(*thread).ok().and_then(Pid::from_raw);
-            thread.is_some_and(|thread| setpriority_process(Some(thread), COMPILERS_NICE).is_ok())
-        };
-        // A thread that has ended meanwhile needs nothing.
-        !threads.is_empty() && threads.iter().filter(|thread| put(thread)).count() > 0
+        self.node.as_ref().is_some_and(|node| compilers::put_first(with(node, |n| n.pid())))
     }
 
     /// Its logs, from where the trial under way begins in them.

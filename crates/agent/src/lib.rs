@@ -9,6 +9,7 @@ mod cache_host;
 mod cache_tier;
 mod check;
 mod client;
+mod compilers;
 mod database;
 mod disk_fault;
 mod foreign_node;

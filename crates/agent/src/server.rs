@@ -202,9 +202,17 @@ impl Database {
 
     /// Waits until clients are answered.
     pub fn wait_ready(&self, node: &mut dyn RunningNode, outbox: &Outbox) -> Result<()> {
+        self.wait_ready_and(node, outbox, &|| {})
+    }
+
+    /// The same; what is done besides is done again and again until then.
+    pub fn wait_ready_and(&self, node: &mut dyn RunningNode, outbox: &Outbox, besides: &dyn Fn()) -> Result<()> {
         let timeout = Duration::from_secs_f64(self.patience.start_s);
-        let ready = node.wait_ready(timeout, &|| outbox.is_cancelled());
-        ready.map(|_| ()).map_err(not_started)
+        let is_cancelled = || {
+            besides();
+            outbox.is_cancelled()
+        };
+        node.wait_ready(timeout, &is_cancelled).map(|_| ()).map_err(not_started)
     }
 
     /// Waits until it knows all nodes and nothing goes on in the background.

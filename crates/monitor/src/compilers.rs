@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use crate::proc::{cpu_s, numbered, text};
 
-/// How the kernel shows the names of HotSpot's compiler threads (`C1 CompilerThread0`, `C2 CompilerThread1`, cut to 15
-/// characters).
-const NAMES: [&str; 2] = ["C1 CompilerThre", "C2 CompilerThre"];
+/// How the kernel shows the name of those of HotSpot's compiler threads that compile well what runs often
+/// (`C2 CompilerThread1`, cut to 15 characters).
+const THOROUGH: &str = "C2 CompilerThre";
+/// The names of all of them: the others compile quickly what has run a little.
+const NAMES: [&str; 2] = ["C1 CompilerThre", THOROUGH];
 
 /// Adds up what compiler threads of one process have used.
 #[derive(Debug, Default)]
@@ -24,7 +26,8 @@ impl CompilerMeter {
     /// CPU time of all compiler threads that this meter has seen, seconds; `root` is `/`, or a made-up tree with a
     /// `proc` below it. `None`: the process is gone, or none of its threads is called like a compiler.
     pub fn read(&mut self, root: &Path, pid: u32) -> Option<f64> {
-        let used = compiler_threads(root, pid).filter_map(|(thread, directory)| Some((thread, cpu_s(&directory)?)));
+        let used =
+            compiler_threads(root, pid, &NAMES).filter_map(|(thread, directory)| Some((thread, cpu_s(&directory)?)));
         self.threads.extend(used);
         (!self.threads.is_empty()).then(|| self.threads.values().sum())
     }
@@ -32,12 +35,18 @@ impl CompilerMeter {
 
 /// Ids of the threads of a process that compile now.
 pub fn compiler_thread_ids(root: &Path, pid: u32) -> Vec<u32> {
-    compiler_threads(root, pid).map(|(thread, _)| thread).collect()
+    compiler_threads(root, pid, &NAMES).map(|(thread, _)| thread).collect()
 }
 
-/// Each by its id, with its directory.
-fn compiler_threads(root: &Path, pid: u32) -> impl Iterator<Item = (u32, PathBuf)> {
-    let is_compiler = |directory: &Path| text(&directory.join("comm")).is_some_and(|n| NAMES.contains(&n.trim_end()));
+/// Of these, the threads that compile well what runs often, and take most of the CPU time.
+pub fn thorough_compiler_thread_ids(root: &Path, pid: u32) -> Vec<u32> {
+    compiler_threads(root, pid, &[THOROUGH]).map(|(thread, _)| thread).collect()
+}
+
+/// Those with one of these names: each by its id, with its directory.
+fn compiler_threads(root: &Path, pid: u32, names: &'static [&'static str]) -> impl Iterator<Item = (u32, PathBuf)> {
+    let is_compiler =
+        move |directory: &Path| text(&directory.join("comm")).is_some_and(|name| names.contains(&name.trim_end()));
     let threads = numbered(&root.join(format!("proc/{pid}/task"))).into_iter();
     threads.filter(move |(_, directory)| is_compiler(directory))
 }
@@ -65,6 +74,7 @@ mod tests {
         thread(44, "C2 CompilerThre", 150);
         let first = thread(45, "C1 CompilerThre", 50);
         assert_eq!(meter.read(root.path(), 42), Some(300.0 / hz));
+        assert_eq!(thorough_compiler_thread_ids(root.path(), 42), [44], "the other one compiles quickly");
         std::fs::remove_dir_all(first).unwrap();
         thread(44, "C2 CompilerThre", 250);
         thread(46, "C2 CompilerThre", 0);

@@ -16,7 +16,7 @@ mod sampler;
 mod ticker;
 
 pub use cgroup::CgroupFiles;
-pub use compilers::{CompilerMeter, compiler_thread_ids};
+pub use compilers::{CompilerMeter, compiler_thread_ids, thorough_compiler_thread_ids};
 pub use ebs::ebs_figures;
 pub use environment::{environment, memory_bytes};
 pub use found::{FoundProcess, GcLogPlace, NotFound, OpenFile};

@@ -32,7 +32,7 @@ use crate::statements;
 /// Keys asked for in one statement by [`Admin::count_sample`].
 const SAMPLE_CHUNK: usize = 50;
 /// Between two looks while waiting to settle.
-const SETTLE_POLL: Duration = Duration::from_millis(200);
+const SETTLE_POLL: Duration = Duration::from_millis(100);
 /// Looks in a row that must find nothing to do: a flush that ends can bring a compaction a moment later.
 const SETTLE_LOOKS: u32 = 3;
 
@@ -108,17 +108,24 @@ impl Admin {
 
     /// As [`Self::connect`]; it knows the tables of this keyspace.
     pub fn connect_to_tables(address: SocketAddr, timeout: Duration, keyspace: &str) -> Result<Self> {
-        Self::connect_knowing(address, timeout, (&[], &Access::default()), &[keyspace])
+        Self::connect_knowing(address, (timeout, timeout), (&[], &Access::default()), &[keyspace])
     }
 
     /// As [`Self::connect`], to a node that somebody calls by `names`.
     pub fn connect_as(address: SocketAddr, timeout: Duration, names: &[String], access: &Access) -> Result<Self> {
-        Self::connect_knowing(address, timeout, (names, access), &[])
+        Self::connect_knowing(address, (timeout, timeout), (names, access), &[])
+    }
+
+    /// Connect to a node of ours that may not be ready: an error unless it is connected and has answered a query, each
+    /// within `attempt`. `timeout` holds for each statement later.
+    pub(super) fn connect_and_ping(address: SocketAddr, attempt: Duration, timeout: Duration) -> Result<Self> {
+        let admin = Self::connect_knowing(address, (attempt, timeout), (&[], &Access::default()), &[])?;
+        admin.ping_within(Some(attempt)).map(|()| admin)
     }
 
     fn connect_knowing(
         address: SocketAddr,
-        timeout: Duration,
+        (attempt, timeout): (Duration, Duration),
         (names, access): (&[String], &Access),
         keyspaces: &[&str],
     ) -> Result<Self> {
@@ -142,15 +149,15 @@ impl Admin {
             .known_node_addr(address)
             .host_filter(Arc::new(only_this_node))
             .pool_size(PoolSize::PerHost(NonZeroUsize::MIN))
-            .connection_timeout(timeout)
+            .connection_timeout(attempt)
             .fetch_schema_metadata(!keyspaces.is_empty())
             .keyspaces_to_fetch(keyspaces.iter().copied())
             .schema_agreement_timeout(Duration::from_secs(30))
             .default_execution_profile_handle(profile);
         let session = admin
             .runtime
-            .block_on(async { tokio::time::timeout(timeout, session::open(builder, names, access)).await })
-            .map_err(|_| connect_error(format!("no answer within {:.0} s", timeout.as_secs_f64())))?
+            .block_on(async { tokio::time::timeout(attempt, session::open(builder, names, access)).await })
+            .map_err(|_| connect_error(format!("no answer within {:.0} s", attempt.as_secs_f64())))?
             .map_err(|refusal| AdminError::Connect { address, refusal })?;
         admin.session = Some(Arc::new(session));
         Ok(admin)
@@ -158,7 +165,14 @@ impl Admin {
 
     /// One query that the node can answer alone.
     pub fn ping(&self) -> Result<()> {
-        self.rows("SELECT release_version FROM system.local").map(|_| ())
+        self.ping_within(None)
+    }
+
+    /// `None`: within the time that each statement has.
+    fn ping_within(&self, timeout: Option<Duration>) -> Result<()> {
+        let mut statement = Statement::new("SELECT release_version FROM system.local");
+        statement.set_request_timeout(timeout);
+        self.execute(statement, ()).map(|_| ())
     }
 
     /// Wait until this node is at rest: gossip shows exactly `nodes` nodes, all NORMAL and of one schema version, and

@@ -35,8 +35,10 @@ const QUOTED_LINES: usize = 15;
 
 /// How long a killed process may take to end: the kernel gives its memory back first.
 const KILL_PATIENCE: Duration = Duration::from_secs(20);
-/// Between two looks at whether it has ended.
+/// Between two looks at whether it answers, or has ended.
 const LOOK: Duration = Duration::from_millis(10);
+/// Within this a node that is ready answers: a connection to one that is not is given up, and tried again.
+const AN_ATTEMPT: Duration = Duration::from_secs(5);
 
 /// A running node, started by this process. Dropping it does **not** stop it: call [`Node::stop`] or [`Node::kill`].
 #[derive(Debug)]
@@ -108,13 +110,23 @@ impl Node {
 
     /// Wait until CQL answers a query; gives the time since the start.
     pub fn wait_ready(&mut self, timeout: Duration, cancelled: &dyn Fn() -> bool) -> Result<Duration, NodeError> {
+        self.wait_answer(timeout, cancelled).map(|(took, _)| took)
+    }
+
+    /// As [`Node::wait_ready`]; gives the connection that was answered, too, on which each later answer may take
+    /// `timeout`.
+    pub(super) fn wait_answer(
+        &mut self,
+        timeout: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(Duration, Admin), NodeError> {
         let address = self.config.plan.client_address();
         let deadline = Instant::now() + timeout;
         loop {
             let reason = match TcpStream::connect_timeout(&address, Duration::from_secs(1)) {
                 Err(error) => format!("port: {error}"),
-                Ok(_) => match Admin::connect(address, Duration::from_secs(5)).and_then(|admin| admin.ping()) {
-                    Ok(()) => return Ok(self.started.elapsed()),
+                Ok(_) => match Admin::connect_and_ping(address, AN_ATTEMPT, timeout) {
+                    Ok(admin) => return Ok((self.started.elapsed(), admin)),
                     Err(error) => error.to_string(),
                 },
             };
@@ -134,7 +146,7 @@ impl Node {
                     tail: self.config.log_tail(QUOTED_LINES),
                 });
             }
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::sleep(LOOK);
         }
     }
 

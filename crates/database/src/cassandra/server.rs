@@ -191,7 +191,9 @@ impl RunningNode for Running {
 
     fn wait_ready(&mut self, timeout: Duration, cancelled: Cancelled<'_>) -> Result<Duration> {
         self.patience = timeout;
-        Ok(self.node.wait_ready(timeout, cancelled)?)
+        let (took, admin) = self.node.wait_answer(timeout, cancelled)?;
+        self.admin.get_or_insert_with(|| Arc::new(admin));
+        Ok(took)
     }
 
     fn settings_in_force(&mut self, table: DataSetTable<'_>) -> Result<SettingsInForce> {
