@@ -209,7 +209,7 @@ fn percent(all: &[Study], is: impl Fn(&Study) -> bool) -> f64 {
 
 #[test]
 fn an_adaptive_run_says_what_ten_repetitions_say_as_often_as_ten_others_and_sooner() {
-    let n = seeds(6, 200);
+    let n = seeds(6, 600);
     let only = std::env::var("IOPSLAB_MATRIX").ok().and_then(|seed| seed.parse::<u64>().ok());
     // Each has noise of its own, from 1000 on.
     let first = unequal(&[priced("a", 400, 100.0)], PLACES[0], "").job();
