@@ -1,7 +1,7 @@
 //! Priorities of a JVM's compilers among its threads: last while the database starts, first from then on.
 //!
 //! A start runs through much code a few times. What the thorough compilers make of it comes too late to shorten it, and
-//! on few CPUs they take these from it: measured on two quiet cores, 3.0 s to the first CQL answer instead of 3.9, with
+//! on few CPUs they take these from it: measured on two quiet cores, 3.1 s to the first CQL answer instead of 3.9, with
 //! 5.3 s of CPU instead of 6.9. The quick ones come last nowhere: what they make is used at once.
 
 use std::path::Path;
