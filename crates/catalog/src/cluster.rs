@@ -114,7 +114,7 @@ fn read(catalog: &Catalog, text: &str) -> Result<ClusterRequest, ClusterError> {
     if name.is_empty() {
         return Err(wrong(name, "it names no instance type", FORM));
     }
-    let Some(found) = catalog.instance(name) else {
+    let Some(found) = catalog.instance(&catalog.with_cloud(name)) else {
         let problem = match why_omitted(name) {
             Some(reason) => format!("instance type `{name}` is not in the catalog ({})", reason.words()),
             None => format!("unknown instance type `{name}`"),

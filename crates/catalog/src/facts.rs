@@ -1,5 +1,6 @@
 //! All facts in one value: the tables of this program, and what a user's files put before them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -82,6 +83,18 @@ impl Catalog {
             Ok(at) => Some(&self.instances[at]),
             Err(_) => self.instances.iter().find(|known| known.name.eq_ignore_ascii_case(name)),
         }
+    }
+
+    /// The name of a machine type with its cloud where it is written without: `gcp:c4-standard-16` of `c4-standard-16`.
+    /// What is a name as it stands, or of no type that is known, stays as it is.
+    pub fn with_cloud<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if name.contains(':') || self.instance(name).is_some() {
+            return Cow::Borrowed(name);
+        }
+        let of_cloud = |cloud: Cloud| format!("{}:{name}", cloud.prefix());
+        let mut named = [Cloud::Google, Cloud::Azure].into_iter().map(of_cloud);
+        let known = named.find(|name| self.instance(name).is_some());
+        known.map_or(Cow::Borrowed(name), Cow::Owned)
     }
 
     /// The families of all types, sorted: `r4` of `r4.4xlarge`.

@@ -51,7 +51,7 @@ fn what_is_shown_of_a_machine_says_what_it_is_of() {
     assert!(shown(&["caps", "azure:Standard_E32bds_v5+premium-v2:1000"]).contains(nvme));
     assert!(!shown(&["show", "azure:Standard_E32ds_v5"]).contains(nvme));
     for name in ["azure:Standard_D16ds_v6", "azure:Standard_E16ds_v5"] {
-        assert!(shown(&["show", name]).contains("local disks: it has some; what they do is not known"), "{name}");
+        assert!(shown(&["show", name]).contains("local disks: it has some, which the catalog leaves out"), "{name}");
     }
     for name in ["azure:Standard_D16s_v6", "gcp:n2-standard-16", "r4.4xlarge"] {
         assert!(shown(&["show", name]).contains("local disks: none"), "{name}");

@@ -54,7 +54,7 @@ pub(super) fn check(
     let settings = settings::check(raw.settings.as_deref(), (product, its_version), mistakes);
     let backlog = raw.backlog.as_ref().map(|given| backlog::check(given, mistakes));
     let cache_tier = raw.cache_tier.as_ref().map(|given| {
-        let found = known_instance(catalog, &given.instance, given.instance.span(), mistakes);
+        let found = known_instance(catalog, &catalog.with_cloud(&given.instance), given.instance.span(), mistakes);
         cache_tier::check(given, found, mistakes)
     });
     let price = mistakes.stated_number(&raw.price_usd_per_month, "price_usd_per_month", 0.01..=1e9);
@@ -115,7 +115,7 @@ fn instance(catalog: &Catalog, raw: &raw::Configuration, mistakes: &mut Collecto
     let given = &raw.instance;
     match given.get_ref() {
         Value::String(name) => {
-            let found = known_instance(catalog, name, given.span(), mistakes)?;
+            let found = known_instance(catalog, &catalog.with_cloud(name), given.span(), mistakes)?;
             let found = &of_instance::weighted(found, raw.bandwidth_weighting.as_ref(), mistakes)?;
             let found = &of_instance::with_volumes(found, raw, mistakes)?;
             Some(Instance {

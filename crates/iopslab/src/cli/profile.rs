@@ -212,7 +212,8 @@ impl ProfileArgs {
     /// What one node runs on: a machine that the catalog knows, with a volume that can be bought for it.
     fn today(&self, catalog: &Catalog, basis: &Basis) -> Result<Option<ClusterRequest>, Failure> {
         let Some(name) = &self.instance else { return Ok(None) };
-        let instance = catalog.instance(name).ok_or_else(|| super::facts::unknown_instance(catalog, name))?;
+        let found = catalog.instance(&catalog.with_cloud(name));
+        let instance = found.ok_or_else(|| super::facts::unknown_instance(catalog, name))?;
         let volumes = match self.data_volume.as_deref() {
             None | Some("local") => Vec::new(),
             Some(text) => vec![::catalog::VolumeRequest::parse(text).map_err(Failure::input)?],

@@ -12,7 +12,9 @@ use crate::cli::facts::{FORMAT_VERSION, paths_of, speed_of_vcpu};
   iopslab catalog caps i3.4xlarge
   iopslab catalog caps r4.4xlarge+io1:1000GiB:20000
   iopslab catalog caps r6i.4xlarge+gp3:500+gp3:500                                # two volumes, striped
-  iopslab catalog caps r4.4xlarge+gp2:1000GiB --era 2017")]
+  iopslab catalog caps r4.4xlarge+gp2:1000GiB --era 2017
+  iopslab catalog caps azure:Standard_E16ds_v5+premium-v2:1024:10000:400MB
+  iopslab catalog caps gcp:n4-highmem-16+hyperdisk-balanced:2000:20000:600")]
 pub(super) struct CapsArgs {
     /// INSTANCE[+TYPE:SIZE[:IOPS[:MIB_PER_S]]]..., sizes in GiB or with a unit; each volume with a + of its own
     configuration: String,

@@ -102,8 +102,28 @@ pub(super) fn run(catalog: &Catalog, args: &ListArgs, format: Format) -> Result<
             i.price_date.as_deref().unwrap_or("-")
         );
     }
-    println!("{} types; prices: on demand, {}, Linux, latest known; - is not known", found.len(), args.region);
+    if found.is_empty() {
+        println!("0 types");
+        return Ok(());
+    }
+    println!(
+        "{} types; prices: on demand, {}, Linux, latest known; - is not known",
+        found.len(),
+        regions(&found, args)
+    );
+    // Each type of volume has limits of its own there.
+    if found.iter().any(|i| i.cloud() != Cloud::Aws) {
+        println!("limits of volumes on machines of Azure and Google: iopslab catalog show TYPE");
+    }
     Ok(())
+}
+
+/// Where these prices hold: the region that is asked for, of each cloud its own.
+fn regions(found: &[InstanceType], args: &ListArgs) -> String {
+    let mut regions: Vec<&str> = found.iter().map(|i| i.cloud().region(&args.region)).collect();
+    regions.sort_unstable();
+    regions.dedup();
+    regions.join(", ")
 }
 
 /// Types that a source names and the catalog does not hold; a user's own files may hold some of them.

@@ -7,7 +7,7 @@ use process::output::{Format, pretty};
 use crate::cli::facts::{paths_of, speed_of_vcpu, unknown_instance};
 
 pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), Failure> {
-    let found = catalog.instance(name).ok_or_else(|| unknown_instance(catalog, name))?;
+    let found = catalog.instance(&catalog.with_cloud(name)).ok_or_else(|| unknown_instance(catalog, name))?;
     let (prices, speed) = (catalog.price_history(&found.name), cpu_speed(&found.name));
     if format == Format::Json {
         println!("{}", pretty(&serde_json::json!({ "instance": found, "cpu_speed": speed, "prices": prices })));
@@ -23,7 +23,7 @@ pub(super) fn run(catalog: &Catalog, name: &str, format: Format) -> Result<(), F
     println!("{}", speed_of_vcpu(speed));
     match &found.local_disks {
         Some(disks) => println!("local disks: {}", local(disks)),
-        None if found.leaves_out_disks() => println!("local disks: it has some; what they do is not known"),
+        None if found.leaves_out_disks() => println!("local disks: it has some, which the catalog leaves out"),
         None => println!("local disks: none"),
     }
     match found.ebs {
