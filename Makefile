@@ -53,7 +53,7 @@ test-mutants:   ## a thousand run directories with one file changed: no panic, n
 test-vm:        ## storage, served volumes and tiny runs, a client near and far, in a Debian 12 with cgroup v2 (QEMU; needs root)
 	@scripts/vm.sh
 
-truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; 12 to 20 minutes)
+truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about half an hour)
 	IOPSLAB_TRUTH=1 cargo test -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
 
 lint:           ## format, clippy, documentation, dependencies, Terraform modules, shell scripts

@@ -12,7 +12,7 @@ use rustix::process::{Pid, setpriority_process};
 /// a fifth of a CPU without it, and 0.6 of one at -10. They keep it when limits come into force: what is left to be
 /// compiled is done in the warm-up then, and not in a fifteenth of the CPU throughout the window.
 const FIRST: i32 = -20;
-/// That of the thorough ones until it does: the lowest.
+/// That of the thorough ones until it has settled: the lowest.
 const LAST: i32 = 19;
 
 /// Whether the compilers of this process come before its other threads now; not where the system refuses.
@@ -21,11 +21,12 @@ pub(super) fn put_first(pid: u32) -> bool {
     count(monitor::compiler_thread_ids(Path::new("/"), pid), |thread| is_put(thread, FIRST)) > 0
 }
 
-/// Whether the thorough compilers of this process come after its other threads now, until [`put_first`]: not before
-/// there are any, nor where the system would refuse that.
+/// Has the thorough compilers of this process come after its other threads, until [`put_first`]; not where the system
+/// would refuse that. Whether it has compilers at all now: the thorough ones, if any, come first.
 pub(super) fn put_last(pid: u32) -> bool {
     let put = |thread| is_put(thread, FIRST) && is_put(thread, LAST);
-    count(monitor::thorough_compiler_thread_ids(Path::new("/"), pid), put) > 0
+    count(monitor::thorough_compiler_thread_ids(Path::new("/"), pid), put);
+    !monitor::compiler_thread_ids(Path::new("/"), pid).is_empty()
 }
 
 fn count(threads: Vec<u32>, put: impl Fn(Pid) -> bool) -> usize {
@@ -42,7 +43,7 @@ fn is_put(thread: Pid, nice: i32) -> bool {
 mod tests {
     use std::sync::mpsc::channel;
 
-    use rustix::process::{geteuid, getpriority_process};
+    use rustix::process::getpriority_process;
     use rustix::thread::gettid;
 
     use super::*;
@@ -50,8 +51,9 @@ mod tests {
     /// Threads of this process that are called as the JVM's compilers are.
     #[test]
     fn while_a_database_starts_its_thorough_compilers_come_last_and_then_all_come_first() {
-        if !geteuid().is_root() {
-            println!("skipped: the system refuses higher priorities to other users");
+        // Of a thread of its own, which keeps that.
+        if !std::thread::spawn(|| is_put(gettid(), FIRST)).join().unwrap() {
+            println!("skipped: the system refuses higher priorities here");
             return;
         }
         let start = |name: &str| {

@@ -118,7 +118,7 @@ impl Fork {
     }
 
     /// Whether its compilers come before its other threads now; not where the system refuses.
-    fn put_compilers_first(&self) -> bool {
+    pub fn put_compilers_first(&self) -> bool {
         self.node.as_ref().is_some_and(|node| compilers::put_first(with(node, |n| n.pid())))
     }
 

@@ -255,6 +255,8 @@ impl Trial {
 
     /// From now on all limits are in force, and host and node are watched.
     pub fn hold(&mut self, host: &Host, volumes: &Volumes) -> Result<Reply> {
+        // One that a compiler which came last has started since the last look came last, too.
+        self.fork.put_compilers_first();
         with(self.fork.node()?, |n| n.come_to_rest())?;
         self.fork.limits.enforce(volumes)?;
         self.caches.as_ref().map_or(Ok(()), CacheTier::hold)?;

@@ -74,8 +74,9 @@ fn instead(instance: &str, kind: &VolumeType, known: &[String], nearest: &Option
     }
     if said.as_deref() == Some(LIMITS_NOT_FOUND) {
         let line = line_that_states(instance);
-        words +=
-            &format!("; a catalog file states what Google's page has (MB/s are its MiB/s times 1.048576): `{line}`");
+        words += &format!(
+            "; a catalog file of its own states what Google's page has (MB/s are its MiB/s times 1.048576): `{line}`"
+        );
     }
     words
 }

@@ -310,8 +310,8 @@ fn a_machine_without_known_limits_is_refused_until_a_file_states_them() {
         refused,
         "no limits of hyperdisk-balanced volumes on gcp:c4a-standard-16 are known: Google offers them there, but its \
          limits of this machine type were not found; nearest machine type that takes hyperdisk-balanced: \
-         gcp:n4-standard-16; a catalog file states what Google's page has (MB/s are its MiB/s times 1.048576): \
-         `instance = [{ name = \"gcp:c4a-standard-16\", ebs = { baseline_iops = IOPS, baseline_mb_per_s = MB_PER_S } \
+         gcp:n4-standard-16; a catalog file of its own states what Google's page has (MB/s are its MiB/s times \
+         1.048576): `instance = [{ name = \"gcp:c4a-standard-16\", ebs = { baseline_iops = IOPS, baseline_mb_per_s = MB_PER_S } \
          }]`"
     );
     // The line is one of such a file, as soon as it has figures.
@@ -338,7 +338,10 @@ fn types_have_a_price_with_its_day_and_a_path_or_a_reason_for_none() {
         assert!(known.ebs.is_none(), "{name}");
         if known.paths.is_empty() {
             let why = known.with_volumes(&[VolumeType::HyperdiskBalanced]).unwrap_err().to_string();
-            assert!(why.contains("were not found;") && why.contains("a catalog file states"), "{name}: {why}");
+            assert!(
+                why.contains("were not found;") && why.contains("a catalog file of its own states"),
+                "{name}: {why}"
+            );
         }
         for path in &known.paths {
             assert!(path.caps.baseline_iops >= 1_000.0 && path.caps.baseline_mb_per_s >= 50.0, "{name}: {path:?}");

@@ -50,6 +50,11 @@ fn a_machine_of_another_cloud_needs_no_cloud_before_its_name() {
     ] {
         assert_eq!(json(&lab, &[command, asked]), json(&lab, &[command, whole]), "{command} {asked}");
     }
+    // Nobody publishes its price.
+    let (asked, stated) = ("Standard_L16as_v5", |name: &str| format!("{name}=2"));
+    for name in [asked, "azure:Standard_L16as_v5"] {
+        assert_eq!(json(&lab, &["cost", asked, "--stated-price", &stated(name)])["usd_per_month"], 1460.0, "{name}");
+    }
     let listed = |family: &str| lab.exits(0, &["catalog", "list", "--family", family]).stdout;
     let google = listed("gcp:n4");
     assert!(google.contains("on demand, us-central1, Linux") && google.contains("catalog show TYPE"), "{google}");

@@ -34,7 +34,7 @@ fn google_machines_with_local_ssd_and_further_hyperdisks_are_capped_and_priced_o
     ] {
         let stderr = one_line(&lab.exits(2, &["catalog", "caps", asked]).stderr);
         assert!(
-            stderr.contains(volumes) && stderr.contains("a catalog file states what Google's page has"),
+            stderr.contains(volumes) && stderr.contains("a catalog file of its own states what Google's page has"),
             "{stderr}"
         );
     }

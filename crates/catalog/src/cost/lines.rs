@@ -172,7 +172,7 @@ impl Bill<'_> {
     /// What the user states as the price of an instance type.
     fn stated(&self, name: &str) -> Option<f64> {
         let stated = &self.basis.stated_usd_per_hour;
-        let found = stated.iter().find(|(given, _)| given.eq_ignore_ascii_case(name));
+        let found = stated.iter().find(|(given, _)| self.catalog.with_cloud(given).eq_ignore_ascii_case(name));
         found.map(|(_, usd)| *usd)
     }
 

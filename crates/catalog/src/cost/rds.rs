@@ -14,7 +14,7 @@ pub(super) fn billed_as(known: &InstanceType, volumes: &[VolumeRequest]) -> Stri
 
 /// Whether there is a machine type of this name, on EC2 or on RDS.
 pub(super) fn is_machine(catalog: &Catalog, name: &str) -> bool {
-    let is_known = |name: &str| catalog.instance(name).is_some();
+    let is_known = |name: &str| catalog.instance(&catalog.with_cloud(name)).is_some();
     is_known(name) || of_ec2(name).is_some_and(is_known)
 }
 
