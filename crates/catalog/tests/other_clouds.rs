@@ -311,8 +311,8 @@ fn a_machine_without_known_limits_is_refused_until_a_file_states_them() {
         "no limits of hyperdisk-balanced volumes on gcp:c4a-standard-16 are known: Google offers them there, but its \
          limits of this machine type were not found; nearest machine type that takes hyperdisk-balanced: \
          gcp:n4-standard-16; a catalog file of its own states what Google's page has (MB/s are its MiB/s times \
-         1.048576): `instance = [{ name = \"gcp:c4a-standard-16\", ebs = { baseline_iops = IOPS, baseline_mb_per_s = MB_PER_S } \
-         }]`"
+         1.048576): `instance = [{ name = \"gcp:c4a-standard-16\", ebs = { baseline_iops = IOPS, \
+         baseline_mb_per_s = MB_PER_S } }]`"
     );
     // The line is one of such a file, as soon as it has figures.
     let line = refused.split('`').nth(1).unwrap().replace("MB_PER_S", "300").replace("= IOPS", "= 10000");
