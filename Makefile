@@ -54,7 +54,7 @@ test-vm:        ## storage, served volumes and tiny runs, a client near and far,
 	@scripts/vm.sh
 
 truth:          ## every rate that docs/method.md quotes, measured on simulated truth (no root, no Java; about half an hour)
-	IOPSLAB_TRUTH=1 cargo test -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
+	IOPSLAB_TRUTH=1 cargo test --release -p iopslab --locked --test truth -- --nocapture 2>&1 | grep -E '^\| |^test ' | sort
 
 lint:           ## format, clippy, documentation, dependencies, Terraform modules, shell scripts
 	@scripts/setup.sh --lint
